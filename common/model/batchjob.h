@@ -29,6 +29,13 @@ BOOST_DESCRIBE_STRUCT(creation_request, (),
                       (testbed_name, slot_ids, replication, run, submit_timeout_seconds,
                        schedule_timeout_seconds))
 
+/// spec.sizing: whose numbers the pods ask for.
+namespace job_sizing {
+/// Those of the spec, which have to fit the slot; what it leaves out is filled up to the slot.
+inline constexpr std::string_view spec = "Spec";
+inline constexpr std::string_view slot = "Slot";  ///< those of the slot, whatever the spec has
+}  // namespace job_sizing
+
 struct batchjob_spec {
     std::optional<raw_json> spark_spec;
     std::optional<raw_json> flink_spec;
@@ -41,10 +48,11 @@ struct batchjob_spec {
     /// Counted from the start of a run, that is of its first pod in a slot; a run that takes longer
     /// fails.
     std::optional<int> active_deadline_seconds;
+    std::string sizing;  ///< see job_sizing; empty: Spec
 };
 BOOST_DESCRIBE_STRUCT(batchjob_spec, (),
                       (spark_spec, flink_spec, spark_driver, external_scheduler, active_scheduling,
-                       creation_request, active_deadline_seconds))
+                       creation_request, active_deadline_seconds, sizing))
 
 struct scheduled_event {
     std::optional<timestamp> start;

@@ -69,7 +69,11 @@ void keep_assignments(model::scheduling& of) {
 void keep_of_job_pod(model::pod& pod) {
     // The claim of a driver asks for places where the driver may run.
     const bool asks = spark_driver::is_driver(pod) && !pod.bound() && pod.run().empty();
-    if (!asks) model::drop_placement_rules(pod);
+    if (asks) return;
+    // A pod that is not bound may be larger than its slot.
+    auto requests = pod.bound() ? model::amounts() : std::move(pod.requests);
+    model::drop_placement_rules(pod);
+    pod.requests = std::move(requests);
 }
 
 model::object_key job_of(const model::pod& pod) {

@@ -101,11 +101,14 @@ TEST(job_pods_in_caches, of_a_driver_that_waits_for_its_claim_stays_where_it_may
     taken_over.metadata.annotations["esi.tu-berlin.de/run"] = "h.1.2";
     auto executor = pod;
     executor.metadata.labels["spark-role"] = "executor";
-    for (auto* each : {&taken_over, &executor}) {
+    auto bound = executor;
+    bound.node_name = "n";
+    for (auto* each : {&taken_over, &executor, &bound}) {
         keep_of_job_pod(*each);
         EXPECT_TRUE(each->node_selector.empty());
-        EXPECT_TRUE(each->requests.empty());
     }
+    EXPECT_EQ(executor.requests, pod.requests) << "it may be larger than its slot";
+    EXPECT_TRUE(bound.requests.empty());
 }
 
 }  // namespace

@@ -110,6 +110,8 @@ private:
     std::optional<launch_problem> judge_launch() const;
     bool testbed_is_ready();
     std::optional<launch_problem> judge_slots(const model::creation_request& order) const;
+    std::optional<spec_problem> judge_size(const build_request& request) const;
+    bool is_sized_by_slot() const;
     build_request request_for(const model::creation_request& order) const;
     void report_refused_create(const model::creation_request& order, const error& refused);
 
@@ -120,6 +122,7 @@ private:
         std::size_t placed = 0;          ///< entries of status.placements that count
         std::size_t running = 0;
     };
+    std::string pod_larger_than_its_slots(const model::creation_request& order) const;
     void progress(const model::creation_request& order, const application& app);
     void delete_pods_of_other_runs(const model::creation_request& order);
     bool mark_workers(const model::creation_request& order, const application& app);
@@ -211,5 +214,10 @@ private:
     std::string reason_;
     std::string reason_text_;
 };
+
+/// Why a pod that asks for so much cannot be in this slot, with both numbers; nothing if it can.
+/// `pod`: its usual name.
+std::optional<spec_problem> larger_than(const model::resource_list& slot, std::string_view pod,
+                                        const model::amounts& least, bool by_slot);
 
 }  // namespace esi::batchjob

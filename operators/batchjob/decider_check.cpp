@@ -46,7 +46,7 @@ void decider::check() {
     }
     const auto* text = spec();
     if (!text) return;
-    auto made = seen_.kind->probe(job_.metadata, *text);
+    auto made = seen_.kind->probe(job_.metadata, *text, is_sized_by_slot());
     if (!made) {
         set_condition(condition_type::accepted, "False", made.error().reason, made.error().text);
         return;

@@ -49,7 +49,11 @@ void decider::launch(const model::creation_request& order) {
     if (!testbed_is_ready()) return;
     if (auto why = judge_slots(order)) return fail_launch(order, why->reason, std::move(why->text));
 
-    auto made = seen_.kind->build(request_for(order));
+    const auto request = request_for(order);
+    if (auto why = judge_size(request)) {
+        return fail_launch(order, why->reason, std::move(why->text));
+    }
+    auto made = seen_.kind->build(request);
     if (!made) {
         return fail_launch(order, made.error().reason, std::move(made.error().text));
     }
@@ -122,6 +126,19 @@ std::optional<decider::launch_problem> decider::judge_slots(
     return std::nullopt;
 }
 
+/// A pod of the spec is larger than its slot: it would wait at its gate for ever.
+std::optional<spec_problem> decider::judge_size(const build_request& request) const {
+    const auto& kind = *seen_.kind;
+    if (auto why = kind.too_small(request.spec, request.slot_size)) return why;
+    const auto against = [&](pod_role role, std::string_view name, const auto& slot) {
+        return larger_than(slot, name, kind.least_size(request.spec, role, request.by_slot),
+                           request.by_slot);
+    };
+    auto why = against(pod_role::slot, kind.worker(), request.slot_size);
+    if (why || !request.coordinator) return why;
+    return against(pod_role::coordinator, kind.coordinator(), request.coordinator->size);
+}
+
 build_request decider::request_for(const model::creation_request& order) const {
     build_request request;
     request.job = job_.metadata;
@@ -136,6 +153,7 @@ build_request decider::request_for(const model::creation_request& order) const {
         request.coordinator = coordinator_slot{*place, grid::size_of(layout, *place)};
     }
     request.run = order.run;
+    request.by_slot = is_sized_by_slot();
     return request;
 }
 

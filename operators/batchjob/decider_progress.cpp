@@ -7,6 +7,9 @@
 #include "batchjob/decider.h"
 #include "batchjob/fill_slots.h"
 #include "batchjob/runs.h"
+#include "grid/grid.h"
+#include "grid/rights.h"
+#include "grid/slot_room.h"
 #include "model/names.h"
 
 namespace esi::batchjob {
@@ -65,6 +68,9 @@ void decider::progress(const model::creation_request& order, const application& 
             return fail_run("PodNotPrepared", std::move(why));
         }
     }
+    if (auto why = pod_larger_than_its_slots(order); !why.empty()) {
+        return fail_run("LargerThanSlot", std::move(why));
+    }
     if (mark_workers(order, app) || !record_placements(order)) return;
     report_foreign_pods(order);
 
@@ -85,6 +91,35 @@ void decider::progress(const model::creation_request& order, const application& 
     report_application(app);
     report_scheduling(order, pods.bound.size());
     check_timeouts(order, app, pods.placed, pods.bound.size());
+}
+
+/// Why a pod that is not bound is larger than each slot of its role, as an admission plugin of the
+/// cluster may add to what the spec asks for (the overhead of a RuntimeClass). It would wait at its
+/// gate for ever. Empty: there is none, or the cache does not show the layout of this run yet.
+std::string decider::pod_larger_than_its_slots(const model::creation_request& order) const {
+    const auto* bed = seen_.testbed.get();
+    if (!bed || !bed->status.layout || !grid::is_under_hold(job_, *bed)) return {};
+    const auto& layout = *bed->status.layout;
+    const auto count = grid::count_of_slots(layout);
+    const auto judge = [&](pod_role role, std::span<const int> slots) -> std::string {
+        for (const auto& pod : pods_of(order.run, role)) {
+            if (pod->bound() || !pod->live() || pod->metadata.deleting()) continue;
+            std::string why;
+            for (const int slot : slots) {
+                if (slot < 0 || slot >= count) return {};
+                why = grid::larger_than_slot(pod->requests, grid::size_of(layout, slot));
+                if (why.empty()) break;
+            }
+            if (!why.empty()) {
+                return fmt::format("pod {} is larger than the slot: {}", describe_pod(*pod), why);
+            }
+        }
+        return {};
+    };
+    auto why = judge(pod_role::slot, slots_of_workers(order.slot_ids, order.run));
+    const auto place = slot_of_coordinator(order.slot_ids, order.run);
+    if (!why.empty() || !place) return why;
+    return judge(pod_role::coordinator, std::span(&*place, 1));
 }
 
 /// Pods of earlier runs must not be beside those of this one: they would take its room.

@@ -8,6 +8,7 @@
 #include "batchjob/decider.h"
 #include "batchjob/runs.h"
 #include "grid/grid.h"
+#include "grid/slot_room.h"
 #include "model/names.h"
 #include "model/text.h"
 
@@ -57,19 +58,44 @@ std::int64_t slot_memory(const model::testbed& bed) {
     return memory_of(largest_of(slot_sizes(bed, model::slot_role::worker)));
 }
 
-/// Why no slot of the Testbed can hold a worker of the job, or no coordinator place the
-/// coordinator; without such places the coordinator stays off the Testbed.
-std::optional<spec_problem> too_small(const backend& kind, const model::raw_json& spec,
-                                      const model::testbed& bed) {
-    const auto workers = slot_sizes(bed, model::slot_role::worker);
-    const bool holds_worker =
-        std::ranges::any_of(workers, [&](auto* each) { return !kind.too_small(spec, *each); });
-    if (!holds_worker) return kind.too_small(spec, largest_of(workers));
-    const auto places = slot_sizes(bed, model::slot_role::coordinator);
-    const auto holds = [&](auto* each) { return !kind.coordinator_too_small(spec, *each); };
-    if (places.empty() || std::ranges::any_of(places, holds)) return std::nullopt;
-    return kind.coordinator_too_small(spec, largest_of(places));
-}
+/// Whether slots can hold the pods of one job. What the pods ask for is worked out once.
+class fitting {
+public:
+    fitting(const backend& kind, const model::raw_json& spec, bool by_slot)
+        : kind_(kind), spec_(spec), by_slot_(by_slot) {}
+
+    /// Why no slot of the Testbed can hold a worker of the job, or no coordinator place the
+    /// coordinator; without such places the coordinator stays off the Testbed.
+    std::optional<spec_problem> against(const model::testbed& bed) {
+        const auto workers = slot_sizes(bed, model::slot_role::worker);
+        const auto holds_worker = [&](auto* each) { return !of_worker(*each); };
+        if (std::ranges::none_of(workers, holds_worker)) return of_worker(largest_of(workers));
+        const auto places = slot_sizes(bed, model::slot_role::coordinator);
+        const auto holds = [&](auto* each) { return !of_coordinator(*each); };
+        if (places.empty() || std::ranges::any_of(places, holds)) return std::nullopt;
+        return of_coordinator(largest_of(places));
+    }
+
+private:
+    std::optional<spec_problem> of_worker(const model::resource_list& slot) {
+        if (auto why = kind_.too_small(spec_, slot)) return why;
+        if (!worker_) worker_ = kind_.least_size(spec_, pod_role::slot, by_slot_);
+        return larger_than(slot, kind_.worker(), *worker_, by_slot_);
+    }
+    std::optional<spec_problem> of_coordinator(const model::resource_list& place) {
+        if (auto why = kind_.coordinator_too_small(spec_, place)) return why;
+        if (!coordinator_) {
+            coordinator_ = kind_.least_size(spec_, pod_role::coordinator, by_slot_);
+        }
+        return larger_than(place, kind_.coordinator(), *coordinator_, by_slot_);
+    }
+
+    const backend& kind_;
+    const model::raw_json& spec_;
+    bool by_slot_;
+    std::optional<model::amounts> worker_;
+    std::optional<model::amounts> coordinator_;
+};
 
 bool is_about_the_spec(std::string_view reason) {
     return reason == reasons::spec_refused || reason == reasons::undecodable;
@@ -77,8 +103,22 @@ bool is_about_the_spec(std::string_view reason) {
 
 }  // namespace
 
-/// Fits: a pod is made as large as its slot, so only a slot below the minimum of a pod does not
-/// fit.
+std::optional<spec_problem> larger_than(const model::resource_list& slot, std::string_view pod,
+                                        const model::amounts& least, bool by_slot) {
+    const auto text = grid::larger_than_slot(least, slot);
+    if (text.empty()) return std::nullopt;
+    return spec_problem{
+        "LargerThanSlot",
+        fmt::format("one {} is larger than the slot: {}; ask for less, or take larger slots{}", pod,
+                    text,
+                    by_slot ? ""
+                            : ", or set spec.sizing to Slot, which gives each pod the numbers "
+                              "of its slot")};
+}
+
+bool decider::is_sized_by_slot() const { return job_.spec.sizing == model::job_sizing::slot; }
+
+/// Fits: whether some slot is as large as a pod of the spec has to be.
 decider::verdict decider::fits() const {
     const auto* text = spec();
     if (!seen_.kind || !text) return {"Unknown", std::string(reasons::backend_missing), ""};
@@ -88,8 +128,9 @@ decider::verdict decider::fits() const {
                             job_.metadata.namespace_)};
     }
     const model::testbed* largest = nullptr;
+    fitting fit(*seen_.kind, *text, is_sized_by_slot());
     for (const auto& bed : seen_.usable) {
-        if (!too_small(*seen_.kind, *text, *bed)) {
+        if (!fit.against(*bed)) {
             // The text leaves out the Testbed's name: otherwise each Testbed that is created or
             // deleted would change the status of all jobs.
             return {"True", "SlotLargeEnough",
@@ -97,7 +138,7 @@ decider::verdict decider::fits() const {
         }
         if (!largest || slot_memory(*bed) > slot_memory(*largest)) largest = bed.get();
     }
-    const auto why = too_small(*seen_.kind, *text, *largest);
+    const auto why = fit.against(*largest);
     return {"False", why->reason,
             fmt::format("Testbed {} has the largest slots: {}", largest->metadata.key().text(),
                         why->text)};

@@ -179,6 +179,28 @@ TEST(fits, the_size_of_the_spec_counts_before_there_is_a_layout_and_one_large_te
     EXPECT_EQ(model::find_condition(one.conditions, "Fits")->reason, "SlotTooSmall");
 }
 
+TEST(fits, a_spec_that_asks_for_more_than_each_slot_is_told_before_the_start) {
+    world w;
+    w.bed->status.layout->resources_per_slot["memory"] = *model::quantity::parse("1Gi");
+    w.job->spec.spark_spec->text =
+        R"({"driver":{},"executor":{"cores":2,"memory":"4g","memoryOverhead":"1g"}})";
+    w.ready();
+    EXPECT_EQ(w.condition("Fits"), "False LargerThanSlot");
+    EXPECT_EQ(w.condition("Startable"), "False LargerThanSlot");
+    EXPECT_EQ(
+        w.message("Fits"),
+        "Testbed jobs/bed has the largest slots: one executor is larger than the slot: it "
+        "requests 2 cpu, the slot has 600m; it requests 5Gi memory, the slot has 1Gi; ask for "
+        "less, or take larger slots, or set spec.sizing to Slot, which gives each pod the "
+        "numbers of its slot");
+    EXPECT_EQ(w.job->status.reason, "LargerThanSlot");
+    w.job->spec.sizing = "Slot";
+    w.step(5);
+    EXPECT_EQ(w.condition("Fits"), "True SlotLargeEnough");
+    EXPECT_THAT(w.message("Accepted"), ::testing::HasSubstr("executor.memory (4g)"))
+        << "what the slot decides is named";
+}
+
 TEST(fits, a_claim_without_places_is_judged_by_the_shapes_of_its_spec) {
     world w;
     w.bed->spec.claim.emplace().shapes = {

@@ -403,6 +403,31 @@ TEST(failure, a_slot_out_of_the_layout_or_too_small_is_refused_with_the_numbers)
     EXPECT_EQ(w.job->status.reason, "SlotTooSmall");
 }
 
+TEST(failure, a_spec_that_is_larger_than_its_slots_is_not_submitted) {
+    world w;
+    w.job->spec.spark_spec->text = R"({"driver":{},"executor":{"memory":"64g"}})";
+    w.queued();
+    order(*w.job, {0});
+    w.step(10);
+    EXPECT_EQ(w.job->status.state, "FailedSubmissionState");
+    EXPECT_EQ(w.job->status.reason, "LargerThanSlot");
+    EXPECT_THAT(w.job->status.problems.at(0), HasSubstr("it requests"));
+}
+
+TEST(failure, a_pod_that_is_larger_than_its_slot_ends_the_run_at_once_with_both_numbers) {
+    world w;
+    w.submitted();
+    const auto slot = w.bed->status.layout->resources_per_slot.find("cpu")->second.milli;
+    auto pod = executor(1);
+    pod->requests["cpu"] = slot + 250;
+    w.pods = {testing::driver(), pod};
+    w.step(20);
+    EXPECT_EQ(w.job->status.state, "FailedState");
+    EXPECT_EQ(w.job->status.reason, "LargerThanSlot");
+    EXPECT_THAT(w.job->status.runs.back().message,
+                HasSubstr("is larger than the slot: it requests 850m cpu, the slot has 600m"));
+}
+
 TEST(failure, a_testbed_that_is_not_seen_yet_is_waited_for) {
     world w;
     w.queued();

@@ -85,7 +85,7 @@ public:
         return out;
     }
     std::expected<built, spec_problem> probe(const model::object_meta& job,
-                                             const model::raw_json& spec) const override {
+                                             const model::raw_json& spec, bool) const override {
         return build(probe_request(job, spec, 64));
     }
     result<application> read(std::string_view text) const override {
@@ -278,7 +278,7 @@ TEST(further_kind, its_flags_are_the_operators) {
     testing::world w;
     w.job->spec.spark_spec = model::raw_json{R"({"words":"hello"})"};
     const auto made = kind_of(flags.kinds, w.job->spec)->make_backend(flags.placement_of_pods());
-    const auto probe = made->probe(w.job->metadata, *w.job->spec.spark_spec);
+    const auto probe = made->probe(w.job->metadata, *w.job->spec.spark_spec, false);
     EXPECT_EQ(probe.value().object["spec"]["volume"], "high");
 }
 

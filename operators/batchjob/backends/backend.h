@@ -101,6 +101,7 @@ struct build_request {
     /// The size of the workers' slots; where they differ, what each of them has.
     model::resource_list slot_size;
     std::vector<int> slot_ids;  ///< of the workers, ascending
+    bool by_slot = false;       ///< see model::job_sizing
     /// Absent: the coordinator stays off the testbed.
     std::optional<coordinator_slot> coordinator;
     std::string run;
@@ -129,9 +130,10 @@ public:
     /// Builds the application of one run. Pure: the same request gives the same object.
     virtual std::expected<built, spec_problem> build(const build_request& request) const = 0;
     /// Builds the application with which the spec is checked before any assignment: one pod, the
-    /// smallest legal size. Only ever created as a dry run.
+    /// smallest legal size. Only ever created as a dry run. `by_slot`: see model::job_sizing.
     virtual std::expected<built, spec_problem> probe(const model::object_meta& job,
-                                                     const model::raw_json& spec) const = 0;
+                                                     const model::raw_json& spec,
+                                                     bool by_slot) const = 0;
     /// Reads an application from an answer of the API server.
     virtual result<application> read(std::string_view text) const = 0;
     /// The role of `pod` in the application `name`, by its labels.
@@ -158,6 +160,12 @@ public:
     virtual std::optional<spec_problem> coordinator_too_small(const model::raw_json&,
                                                               const model::resource_list&) const {
         return std::nullopt;
+    }
+    /// What a pod of this role asks for at the least: by the user's own numbers, unless it gets
+    /// those of its slot (`by_slot`), and by what its template has beside its main container. A
+    /// smaller slot cannot hold it. Empty: not known.
+    virtual model::amounts least_size(const model::raw_json&, pod_role, bool /*by_slot*/) const {
+        return {};
     }
     /// True: controllers (Deployments) keep its pods: these exist, also after the end, until the
     /// application is deleted, and a deleted pod is replaced.

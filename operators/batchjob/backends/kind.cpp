@@ -12,6 +12,7 @@ std::string hash_of(const application_kind* kind, const model::batchjob_spec& sp
     auto hash = fnv1a(kind ? kind->type() : std::string_view());
     const auto* text = kind ? kind->spec_in(spec) : nullptr;
     if (text) hash = fnv1a(text->text, hash);
+    if (text && !spec.sizing.empty()) hash = fnv1a(spec.sizing, hash);
     return fmt::format("{:016x}", hash);
 }
 

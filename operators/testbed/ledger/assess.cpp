@@ -6,6 +6,7 @@
 
 #include "grid/places.h"
 #include "grid/records.h"
+#include "grid/slot_room.h"
 #include "model/names.h"
 #include "placement/admission.h"
 #include "testbed/ledger/judge.h"
@@ -56,14 +57,8 @@ std::string pod_refusal(const model::pod& pod, const model::testbed& testbed,
         return fmt::format("pod {} cannot be read: {}", pod.metadata.key().text(),
                            pod.metadata.undecodable);
     }
-    for (const auto& [name, amount] : pod.requests) {
-        if (amount <= 0) continue;
-        auto size = slot_size.find(name);
-        const auto there = size == slot_size.end() ? 0 : size->second.milli;
-        if (amount <= there) continue;
-        return fmt::format("{} is larger than the slot: it requests {} {}, the slot has {}",
-                           pod_text(pod, testbed), model::show(name, amount), name,
-                           model::show(name, there));
+    if (const auto larger = grid::larger_than_slot(pod.requests, slot_size); !larger.empty()) {
+        return fmt::format("{} is larger than the slot: {}", pod_text(pod, testbed), larger);
     }
     if (pod.bound() || !node || !node->node) return {};
     for (const auto& gate : pod.scheduling_gates) {

@@ -14,7 +14,7 @@ std::expected<built, spec_problem> flink_backend::build(const build_request& req
 }
 
 std::expected<built, spec_problem> flink_backend::probe(const model::object_meta& job,
-                                                        const model::raw_json& spec) const {
+                                                        const model::raw_json& spec, bool) const {
     return map(probe_request(job, spec, least_slot_mib), options_, otherwise_, size_from::probe);
 }
 
@@ -46,6 +46,11 @@ std::optional<spec_problem> flink_backend::too_small(const model::raw_json& spec
 std::optional<spec_problem> flink_backend::coordinator_too_small(
     const model::raw_json& spec, const model::resource_list& slot) const {
     return flink::judge_coordinator_slot(spec, slot);
+}
+
+model::amounts flink_backend::least_size(const model::raw_json& spec, pod_role of,
+                                         bool by_slot) const {
+    return flink::least_size(spec, of, by_slot, templates::used);
 }
 
 }  // namespace esi::batchjob::flink

@@ -7,6 +7,8 @@
 #include <functional>
 
 #include "batchjob/backends/flink/memory.h"
+#include "batchjob/backends/json_parts.h"
+#include "batchjob/backends/pod_size.h"
 
 namespace esi::batchjob::flink {
 
@@ -71,7 +73,7 @@ std::optional<spec_problem> judge_size(const model::resource_list& slot, const k
     if (memory == slot.end() || !slot.contains("cpu")) {
         return spec_problem{"SlotTooSmall", "the slots have no cpu or no memory"};
     }
-    const auto mebibytes = mebibytes_of(memory->second);
+    const auto mebibytes = mebibytes_of(memory->second.milli);
     if (mebibytes >= pod.least_mib || divided()) return std::nullopt;
     return spec_problem{"SlotTooSmall",
                         fmt::format("a slot has {} MiB, a {} needs at least {} MiB with Flink's "
@@ -150,6 +152,37 @@ std::optional<spec_problem> judge_slot(const model::raw_json& text,
 std::optional<spec_problem> judge_coordinator_slot(const model::raw_json& text,
                                                    const model::resource_list& slot) {
     return judge_slot_of(job_manager, text, slot);
+}
+
+const json& pod_in_template(const json& role) {
+    static const json none = json::object();
+    const auto* whole = member(role, "podTemplate");
+    const auto* pod = whole ? member(*whole, "spec") : nullptr;
+    return pod && pod->is_object() ? *pod : none;
+}
+
+model::amounts least_size(const model::raw_json& text, pod_role of, bool by_slot, templates has) {
+    const auto from = read_spec(text);
+    if (!from) return {};
+    const bool worker = of != pod_role::coordinator;
+    model::amounts main;
+    if (!by_slot) {
+        const auto memory_key = [&](const char* which) {
+            return fmt::format("{}.memory.{}.size", worker ? "taskmanager" : "jobmanager", which);
+        };
+        main = worker ? from->task_manager_size : from->job_manager_size;
+        for (const char* which : {"process", "flink"}) {
+            const auto given = from->configuration.find(memory_key(which));
+            if (given == from->configuration.end()) continue;
+            if (const auto mib = mebibytes_in(given->second, 1)) {
+                const auto bytes = model::quantity::parse(fmt::format("{}Mi", *mib));
+                if (bytes) model::raise(main, {{"memory", bytes->milli}});
+            }
+        }
+    }
+    if (has == templates::ignored) return main;
+    const auto& pod = pod_in_template(worker ? from->task_manager : from->job_manager);
+    return requests_of(pod, main_container, main, init_containers::all);
 }
 
 }  // namespace esi::batchjob::flink

@@ -21,6 +21,17 @@ inline constexpr std::size_t longest_name = 45;
 /// A probe has no slots: limits that depend on their number are not checked.
 enum class size_from { slot, probe };
 
+/// Whether an operator makes its pods from the templates of the spec.
+enum class templates { used, ignored };
+
+inline constexpr const char* main_container = "flink-main-container";
+
+/// What a pod of this role asks for at the least: backend::least_size.
+model::amounts least_size(const model::raw_json& text, pod_role of, bool by_slot, templates has);
+
+/// The spec of the pods of a role's template; an empty object if it has none.
+const json& pod_in_template(const json& role);
+
 /// Removes keys that decide number, size or place of the TaskManagers, or make an operator restart
 /// a run on its own, and names them.
 /// `coordinator_in_slot`: does the same for the JobManager.

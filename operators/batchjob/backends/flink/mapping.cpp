@@ -7,6 +7,7 @@
 #include "batchjob/backends/flink/spec.h"
 #include "batchjob/backends/json_parts.h"
 #include "batchjob/backends/marks.h"
+#include "batchjob/backends/pod_size.h"
 #include "batchjob/backends/pod_template.h"
 #include "kube/resource.h"
 
@@ -14,7 +15,6 @@ namespace esi::batchjob::flink {
 
 namespace {
 
-constexpr const char* main_container = "flink-main-container";
 constexpr const char* python_driver = "org.apache.flink.client.python.PythonDriver";
 /// The folder of Flink in Flink's images; relative paths of a program begin there.
 constexpr std::string_view home = "/opt/flink/";
@@ -94,7 +94,8 @@ json size_of(double cores, std::int64_t mebibytes) {
 
 /// The values of a slot that judge() has accepted.
 json size_of(const model::resource_list& slot) {
-    return size_of(cores_of(slot.find("cpu")->second), mebibytes_of(slot.find("memory")->second));
+    return size_of(cores_of(slot.find("cpu")->second.milli),
+                   mebibytes_of(slot.find("memory")->second.milli));
 }
 
 std::expected<json, spec_problem> job_manager_of(const spec& from, const build_request& request,
@@ -112,12 +113,18 @@ std::expected<json, spec_problem> job_manager_of(const spec& from, const build_r
     json out = from.job_manager;
     out["replicas"] = 1;
     const auto& place = request.coordinator;
+    const auto& asked = from.job_manager_size;
     if (place) {
-        if (from.job_manager_cpu || from.job_manager_mib) overridden.push_back("resources");
-        out["resource"] = size_of(place->size);
+        if (!asked.empty()) overridden.push_back("resources");
+        out["resource"] =
+            size_of(room_for_main(place->size, pod_in_template(from.job_manager), main_container));
     } else {
-        out["resource"] = size_of(from.job_manager_cpu.value_or(cores_of(*cpu)),
-                                  from.job_manager_mib.value_or(mebibytes_of(*memory)));
+        const auto or_else = [&](const char* name, const model::quantity& usual) {
+            const auto at = asked.find(name);
+            return at == asked.end() ? usual.milli : at->second;
+        };
+        out["resource"] =
+            size_of(cores_of(or_else("cpu", *cpu)), mebibytes_of(or_else("memory", *memory)));
     }
     pod_template pods(out, "podTemplate", "flinkSpec", "jobManager", main_container);
     if (!pods.open() || !pods.clean_metadata(overridden)) return std::unexpected(pods.problem());
@@ -185,7 +192,8 @@ std::expected<built, spec_problem> map(const build_request& request,
     if (!from) return std::unexpected(from.error());
     if (auto why = judge(*from, request, size)) return std::unexpected(std::move(*why));
     const auto slots = static_cast<std::int64_t>(request.slot_ids.size());
-    auto worker_size = size_of(request.slot_size);
+    auto worker_size = size_of(
+        room_for_main(request.slot_size, pod_in_template(from->task_manager), main_container));
 
     built out;
     out.overridden = std::move(from->overridden);

@@ -1,5 +1,6 @@
 #include "batchjob/backends/flink/mapping.h"
 #include "batchjob/backends/testing.h"
+#include "grid/slot_room.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -430,12 +431,54 @@ TEST(flink_mapping, a_name_longer_than_flinks_limit_is_refused) {
     EXPECT_THAT(got.error().text, HasSubstr("has 46 characters, a Flink job may have 45"));
 }
 
+std::string why_not(const std::string& spec, bool by_slot = false) {
+    const flink_backend kind({}, {});
+    return grid::larger_than_slot(kind.least_size({spec}, pod_role::slot, by_slot),
+                                  request_for("").slot_size);
+}
+
+TEST(flink_sizes, what_asks_for_more_than_the_slot_is_told_with_both_numbers) {
+    const std::pair<const char*, const char*> rows[] = {
+        {R"("taskManager":{"resource":{"cpu":2,"memory":"4g"}})",
+         "it requests 2 cpu, the slot has 600m; it requests 4Gi memory, the slot has 1.75Gi"},
+        {R"("taskManager":{"resources":{"limits":{"memory":"2Gi"}}})",
+         "it requests 2Gi memory, the slot has 1.75Gi"},
+        {R"("flinkConfiguration":{"taskmanager.memory.process.size":"2048m"})",
+         "it requests 2Gi memory, the slot has 1.75Gi"},
+        {R"("taskManager":{"resource":{"cpu":0.5,"memory":"1600m"}})", ""},
+        {R"("taskManager":{"resource":{"cpu":0.5}, "podTemplate":{"spec":{"containers":[
+            {"name":"fluentbit","resources":{"requests":{"cpu":"250m"}}}]}}})",
+         "it requests 750m cpu, the slot has 600m"},
+        {R"("taskManager":{"podTemplate":{"spec":{"containers":[
+            {"name":"flink-main-container","resources":{"requests":{"ephemeral-storage":"1Gi"}}}]}}})",
+         "it requests 1Gi ephemeral-storage, the slot has 0"},
+    };
+    for (const auto& [part, told] : rows) {
+        EXPECT_EQ(why_not(R"({"jarFile":"/a.jar",)" + std::string(part) + "}"), told) << part;
+    }
+    EXPECT_EQ(why_not(R"({"jarFile":"/a.jar","taskManager":{"resource":{"cpu":2}}})", true), "");
+    const auto bad =
+        map_spec(R"({"jarFile":"/a.jar","taskManager":{"resource":{"memory":"much"}}})");
+    ASSERT_FALSE(bad);
+    EXPECT_EQ(bad.error().text,
+              "flinkSpec.taskManager.resource.memory must be an amount of memory such as 1600m");
+}
+
+TEST(flink_sizes, a_sidecar_takes_its_part_of_the_slot_from_the_task_manager) {
+    const auto got = map_spec(R"({"jarFile":"/a.jar","taskManager":{"podTemplate":{"spec":{
+        "containers":[{"name":"fluentbit","resources":{"requests":{"cpu":"250m","memory":"128Mi"}}}]
+        }}}})");
+    ASSERT_TRUE(got) << got.error().text;
+    EXPECT_EQ(got->object["spec"]["taskManager"]["resource"],
+              parse(R"({"cpu":0.35,"memory":"1664m"})"));
+}
+
 TEST(flink_mapping, a_probe_is_one_pod_and_does_not_judge_numbers) {
     const flink_backend backend({}, {});
     model::object_meta job;
     job.name = "a";
     job.namespace_ = "jobs";
-    const auto got = backend.probe(job, {R"({"jarFile":"/a.jar","parallelism":7})"});
+    const auto got = backend.probe(job, {R"({"jarFile":"/a.jar","parallelism":7})"}, false);
     ASSERT_TRUE(got) << got.error().text;
     EXPECT_EQ(got->object["spec"]["taskManager"]["replicas"], 1);
     EXPECT_EQ(got->object["spec"]["taskManager"]["resource"],

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "batchjob/backends/json_parts.h"
+#include "batchjob/backends/pod_size.h"
 
 namespace esi::batchjob::flink {
 
@@ -113,27 +114,46 @@ void read_restart(reader& in, spec& out) {
     }
 }
 
-/// The requests of a pod of that container, else its limits, as Kubernetes takes them.
-std::optional<model::quantity> requested(reader& in, const json& resources,
-                                         const std::string& name) {
-    for (const std::string from : {"requests", "limits"}) {
-        const auto* list = member(resources, from);
-        const auto* value = list ? member(*list, name) : nullptr;
-        if (!value) continue;
-        const auto parsed = model::quantity::parse(conf_text(*value));
-        if (parsed && parsed->milli > 0) return *parsed;
-        in.wrong(fmt::format("resources.{}.{}", from, name), "a quantity above 0");
-        return std::nullopt;
+/// Adds cpu and memory of a container's `resources`: its requests, else its limits, as Kubernetes
+/// takes them. `path`: of the resources, for messages.
+void read_requests(reader& in, const json& resources, std::string_view path, model::amounts& out) {
+    for (const std::string name : {"cpu", "memory"}) {
+        for (const std::string from : {"requests", "limits"}) {
+            const auto* list = member(resources, from);
+            const auto* value = list ? member(*list, name) : nullptr;
+            if (!value) continue;
+            const auto parsed = model::quantity::parse(conf_text(*value));
+            if (!parsed || parsed->milli <= 0) {
+                return in.wrong(fmt::format("{}.{}.{}", path, from, name), "a quantity above 0");
+            }
+            out[name] = parsed->milli;
+            break;
+        }
     }
-    return std::nullopt;
+}
+
+/// The same of a FlinkDeployment's `resource`, whose memory is written as Flink does ("1600m").
+void read_resource(reader& in, const json& resource, model::amounts& out) {
+    if (const auto* cpu = member(resource, "cpu")) {
+        const auto parsed = model::quantity::parse(conf_text(*cpu));
+        if (!parsed || parsed->milli <= 0) {
+            return in.wrong("taskManager.resource.cpu", "a number above 0");
+        }
+        out["cpu"] = parsed->milli;
+    }
+    if (const auto* memory = member(resource, "memory")) {
+        const auto mib = mebibytes_in(conf_text(*memory), 1);
+        const auto parsed = mib ? model::quantity::parse(fmt::format("{}Mi", *mib))
+                                : model::quantity::parse(conf_text(*memory));
+        if (!parsed || parsed->milli <= 0) {
+            return in.wrong("taskManager.resource.memory", "an amount of memory such as 1600m");
+        }
+        out["memory"] = parsed->milli;
+    }
 }
 
 void read_job_manager(reader& in, spec& out) {
-    const auto resources = in.object("resources");
-    if (const auto cpu = requested(in, resources, "cpu")) out.job_manager_cpu = cores_of(*cpu);
-    if (const auto memory = requested(in, resources, "memory")) {
-        out.job_manager_mib = mebibytes_of(*memory);
-    }
+    read_requests(in, in.object("resources"), "resources", out.job_manager_size);
     out.pod_labels = in.object("podLabels");
     out.pod_annotations = in.object("podAnnotations");
     for (const std::string key : {"volumes", "initContainers", "tolerations", "hostAliases"}) {
@@ -152,6 +172,11 @@ json read_role(reader& in, const std::string& role, spec& out) {
     json whole = in.object(role);
     json kept = json::object();
     for (auto& [key, value] : whole.items()) {
+        if (role == "taskManager" && key == "resource") {
+            read_resource(in, value, out.task_manager_size);
+        } else if (role == "taskManager" && key == "resources") {
+            read_requests(in, value, "taskManager.resources", out.task_manager_size);
+        }
         if (key == "podTemplate") {
             kept[key] = std::move(value);
         } else if (key == "replicas" || key == "resource" || key == "resources") {
@@ -231,10 +256,8 @@ std::optional<std::pair<int, int>> version_number(std::string_view version) {
     return std::pair(*major, *minor);
 }
 
-double cores_of(const model::quantity& cpu) { return static_cast<double>(cpu.milli) / 1000; }
+double cores_of(std::int64_t cpu) { return static_cast<double>(cpu) / 1000; }
 
-std::int64_t mebibytes_of(const model::quantity& memory) {
-    return memory.milli / 1000 / (1024 * 1024);
-}
+std::int64_t mebibytes_of(std::int64_t memory) { return memory / 1000 / (1024 * 1024); }
 
 }  // namespace esi::batchjob::flink

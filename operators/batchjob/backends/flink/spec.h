@@ -36,9 +36,10 @@ struct spec {
     /// True: restartPolicy is FromSavepointOnFailure; else Never.
     bool restart_from_savepoint = false;
 
-    /// Cores and MiB of the JobManager, in which main() runs.
-    std::optional<double> job_manager_cpu;
-    std::optional<std::int64_t> job_manager_mib;
+    /// cpu and memory that the user asks for: of the JobManager, in which main() runs, and of a
+    /// TaskManager.
+    model::amounts job_manager_size;
+    model::amounts task_manager_size;
     /// podLabels, podAnnotations.
     json pod_labels = json::object();
     json pod_annotations = json::object();
@@ -60,8 +61,8 @@ std::expected<spec, spec_problem> read_spec(const model::raw_json& text);
 /// "v1_18" -> {1, 18}; nothing if the form is another.
 std::optional<std::pair<int, int>> version_number(std::string_view version);
 
-/// Cores with three digits, and whole MiB rounded down.
-double cores_of(const model::quantity& cpu);
-std::int64_t mebibytes_of(const model::quantity& memory);
+/// Cores with three digits, and whole MiB rounded down; of thousandths.
+double cores_of(std::int64_t cpu);
+std::int64_t mebibytes_of(std::int64_t memory);
 
 }  // namespace esi::batchjob::flink

@@ -14,7 +14,8 @@ std::expected<built, spec_problem> flink_cluster_backend::build(
 }
 
 std::expected<built, spec_problem> flink_cluster_backend::probe(const model::object_meta& job,
-                                                                const model::raw_json& spec) const {
+                                                                const model::raw_json& spec,
+                                                                bool) const {
     return map(probe_request(job, spec, flink::least_slot_mib), options_, otherwise_,
                flink::size_from::probe);
 }
@@ -66,6 +67,11 @@ std::optional<spec_problem> flink_cluster_backend::too_small(
 std::optional<spec_problem> flink_cluster_backend::coordinator_too_small(
     const model::raw_json& spec, const model::resource_list& slot) const {
     return flink::judge_coordinator_slot(spec, slot);
+}
+
+model::amounts flink_cluster_backend::least_size(const model::raw_json& spec, pod_role of,
+                                                 bool by_slot) const {
+    return flink::least_size(spec, of, by_slot, flink::templates::ignored);
 }
 
 }  // namespace esi::batchjob::flink_cluster

@@ -78,15 +78,17 @@ json job_manager_of(const build_request& request, const flink::spec& from,
                     const placement_options& options, const flink::defaults& otherwise,
                     std::vector<std::string>& overridden) {
     if (const auto& place = request.coordinator) {
-        if (from.job_manager_cpu || from.job_manager_mib) overridden.push_back("resources");
+        if (!from.job_manager_size.empty()) overridden.push_back("resources");
         json out{{"replicas", 1}, {"resources", resources_of_slot(place->size)}};
         take_slots(out, request, options, pod_role::coordinator);
         return out;
     }
-    const auto cpu =
-        from.job_manager_cpu ? fmt::format("{}", *from.job_manager_cpu) : otherwise.job_manager_cpu;
-    const auto memory = from.job_manager_mib ? fmt::format("{}Mi", *from.job_manager_mib)
-                                             : otherwise.job_manager_memory;
+    const auto asked = [&](const char* name, const std::string& usual) {
+        const auto at = from.job_manager_size.find(name);
+        return at == from.job_manager_size.end() ? usual : model::show(name, at->second);
+    };
+    const auto cpu = asked("cpu", otherwise.job_manager_cpu);
+    const auto memory = asked("memory", otherwise.job_manager_memory);
     json out{{"replicas", 1},
              {"resources", resources_of({{"cpu", cpu}, {"memory", memory}})},
              {"podLabels", job_labels(request)},

@@ -13,7 +13,8 @@ public:
     const kube::resource_type& resource() const override { return kube::types::spark_application; }
     std::expected<built, spec_problem> build(const build_request& request) const override;
     std::expected<built, spec_problem> probe(const model::object_meta& job,
-                                             const model::raw_json& spec) const override;
+                                             const model::raw_json& spec,
+                                             bool by_slot) const override;
     result<application> read(std::string_view text) const override;
     pod_role role_of(const model::pod& pod, std::string_view name) const override;
     std::string foreign(const model::pod& pod, const application& app,
@@ -25,6 +26,8 @@ public:
                                           const model::resource_list& slot) const override;
     std::optional<spec_problem> coordinator_too_small(
         const model::raw_json& spec, const model::resource_list& slot) const override;
+    model::amounts least_size(const model::raw_json& spec, pod_role of,
+                              bool by_slot) const override;
 
 private:
     placement_options options_;

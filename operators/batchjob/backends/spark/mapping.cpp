@@ -8,8 +8,9 @@
 
 #include "batchjob/backends/json_parts.h"
 #include "batchjob/backends/marks.h"
-#include "batchjob/backends/spark/memory.h"
+#include "batchjob/backends/pod_size.h"
 #include "batchjob/backends/spark/pod_template.h"
+#include "batchjob/backends/spark/sizes.h"
 #include "kube/resource.h"
 #include "model/names.h"
 
@@ -19,17 +20,14 @@ namespace {
 
 namespace names = model::names;
 
-/// Keys of sparkConf that decide number, size, scheduler or template of the executors. ESI's own
-/// values are added afterwards.
-constexpr std::array<std::string_view, 22> own_conf{
+/// Keys of sparkConf that decide number, scheduler or template of the executors, or whether their
+/// pods are seen at all. ESI's own values are added afterwards. The overhead gets what the rest
+/// leaves of a slot.
+constexpr std::array<std::string_view, 18> own_conf{
+    "spark.kubernetes.namespace",
     "spark.executor.instances",
-    "spark.executor.cores",
-    "spark.executor.memory",
     "spark.executor.memoryOverhead",
     "spark.executor.memoryOverheadFactor",
-    "spark.executor.pyspark.memory",
-    "spark.memory.offHeap.enabled",
-    "spark.memory.offHeap.size",
     "spark.kubernetes.executor.request.cores",
     "spark.kubernetes.executor.scheduler.name",
     "spark.kubernetes.executor.podTemplateFile",
@@ -45,11 +43,13 @@ constexpr std::array<std::string_view, 22> own_conf{
     "spark.dynamicAllocation.shuffleTracking.enabled",
     "spark.kubernetes.executor.podNamePrefix",
 };
+/// Those of their size, for a job whose pods get the numbers of their slots.
+constexpr std::array<std::string_view, 5> size_conf{
+    "spark.executor.cores", "spark.executor.memory", "spark.executor.pyspark.memory",
+    "spark.memory.offHeap.size", "spark.memory.offHeap.enabled"};
 
 /// The same keys of a driver that takes a slot.
-constexpr std::array<std::string_view, 8> own_driver_conf{
-    "spark.driver.cores",
-    "spark.driver.memory",
+constexpr std::array<std::string_view, 6> own_driver_conf{
     "spark.driver.memoryOverhead",
     "spark.driver.memoryOverheadFactor",
     "spark.kubernetes.driver.request.cores",
@@ -57,11 +57,14 @@ constexpr std::array<std::string_view, 8> own_driver_conf{
     "spark.kubernetes.driver.podTemplateFile",
     "spark.kubernetes.driver.podTemplateContainerName",
 };
+constexpr std::array<std::string_view, 2> driver_size_conf{"spark.driver.cores",
+                                                           "spark.driver.memory"};
 
 /// Keys of executor, and of a driver that takes a slot.
-constexpr std::array<std::string_view, 8> own_role_keys{
-    "instances",      "cores",       "coreRequest",   "memory",
-    "memoryOverhead", "memoryLimit", "schedulerName", "priorityClassName"};
+constexpr std::array<std::string_view, 6> own_role_keys{"instances",      "coreRequest",
+                                                        "memoryOverhead", "memoryLimit",
+                                                        "schedulerName",  "priorityClassName"};
+constexpr std::array<std::string_view, 2> size_keys{"cores", "memory"};
 
 spec_problem malformed(std::string_view path, std::string_view what) {
     return {"SpecMalformed", fmt::format("sparkSpec.{} must be {}", path, what)};
@@ -157,11 +160,24 @@ std::optional<spec_problem> set_metadata(json& role, std::string_view path, cons
     return std::nullopt;
 }
 
-void take_keys(json& from, std::string_view path, std::vector<std::string>& overridden) {
-    for (const auto key : own_role_keys) {
+/// "executor.memory (8g)", with "at least" where ESI only adds to it.
+std::string named(std::string path, const json& value, bool at_least = false) {
+    if (value.is_structured()) return path;
+    const auto text = conf_text(value);
+    // A longer one is no size.
+    if (text.empty() || text.size() > 40) return path;
+    return fmt::format("{} ({}{})", path, at_least ? "at least " : "", text);
+}
+
+void take_keys(json& from, std::string_view path, std::span<const std::string_view> keys,
+               bool by_slot, std::vector<std::string>& overridden) {
+    for (const auto key : keys) {
         const std::string name(key);
-        if (from.contains(name)) overridden.push_back(fmt::format("{}.{}", path, name));
-        from.erase(name);
+        const auto at = from.find(name);
+        if (at == from.end()) continue;
+        const bool raised = !by_slot && (name == "coreRequest" || name == "memoryOverhead");
+        overridden.push_back(named(fmt::format("{}.{}", path, name), *at, raised));
+        from.erase(at);
     }
 }
 
@@ -169,26 +185,79 @@ void take_conf(json& conf, std::span<const std::string_view> keys,
                std::vector<std::string>& overridden) {
     for (const auto key : keys) {
         const std::string name(key);
-        if (!conf.contains(name)) continue;
-        overridden.push_back(fmt::format("sparkConf[{}]", key));
-        conf.erase(name);
+        const auto at = conf.find(name);
+        if (at == conf.end()) continue;
+        overridden.push_back(named(fmt::format("sparkConf[{}]", key), *at));
+        conf.erase(at);
+    }
+}
+
+/// How a role's pods fill their slots.
+struct role_size {
+    model::quantity cpu;
+    std::int64_t cores = 1;
+    memory_split split;
+};
+
+std::expected<role_size, spec_problem> size_of(const json& spec, const spark_role& role,
+                                               const model::resource_list& slot, bool by_slot,
+                                               size_from from) {
+    const auto asked = read_asked(spec, role);
+    if (!asked && !by_slot) return std::unexpected(asked.error());
+    const bool probing = from == size_from::probe;
+    const auto room = probing ? slot : room_for_main(slot, pod_of(spec, role), role.container);
+    auto split = split_slot(room, usual_overhead_share(spec), role.name);
+    if (!by_slot && !probing && room.contains("cpu") && room.contains("memory")) {
+        split = split_as_asked(*asked, room.find("memory")->second.milli / 1000, role);
+    }
+    if (!split) return std::unexpected(split.error());
+    role_size out{room.find("cpu")->second, 1, *split};
+    out.cores = std::max<std::int64_t>(1, out.cpu.milli / 1000);
+    if (!by_slot && asked->cores) out.cores = *asked->cores;
+    return out;
+}
+
+/// Raises a limit of cpu that is below what the pod requests: the API server refuses such a pod.
+void raise_limit(json& in, const std::string& key, const model::quantity& cpu, std::string path,
+                 size_from from, std::vector<std::string>& overridden) {
+    const auto at = in.find(key);
+    if (at == in.end() || at->is_structured()) return;
+    const auto given = model::quantity::parse(conf_text(*at));
+    if (!given) return;
+    const bool below = given->milli < cpu.milli;
+    if (below || from == size_from::probe) {
+        overridden.push_back(named(std::move(path), *at, true));
+    }
+    if (below) *at = cpu.text;
+}
+
+void raise_limits(json& spec, const spark_role& role, const model::quantity& cpu, size_from from,
+                  std::vector<std::string>& overridden) {
+    auto& part = spec[role.name];
+    raise_limit(part, "coreLimit", cpu, role.name + ".coreLimit", from, overridden);
+    const auto key = fmt::format("spark.kubernetes.{}.limit.cores", role.name);
+    raise_limit(spec["sparkConf"], key, cpu, fmt::format("sparkConf[{}]", key), from, overridden);
+    const json::json_pointer containers("/template/spec/containers");
+    if (!part.contains(containers) || !part.at(containers).is_array()) return;
+    for (auto& each : part.at(containers)) {
+        const json::json_pointer limits("/resources/limits");
+        if (name_of(each) != role.container || !each.contains(limits)) continue;
+        if (!each.at(limits).is_object()) continue;
+        raise_limit(
+            each.at(limits), "cpu", cpu,
+            fmt::format("{}.template, limits.cpu of container {}", role.name, role.container), from,
+            overridden);
     }
 }
 
 /// Makes the pods of a role as large as their slots, and sets the scheduler of slots.
-void fill_slot(json& role, const model::quantity& cpu, const memory_split& split,
-               const placement_options& options) {
-    role["cores"] = std::max<std::int64_t>(1, cpu.milli / 1000);
-    role["coreRequest"] = cpu.text;
-    role["memory"] = fmt::format("{}m", split.heap_mib);
-    role["memoryOverhead"] = fmt::format("{}m", split.overhead_mib);
+void fill_slot(json& role, const role_size& size, const placement_options& options) {
+    role["cores"] = size.cores;
+    role["coreRequest"] = size.cpu.text;
+    role["memory"] = fmt::format("{}m", size.split.heap_mib);
+    role["memoryOverhead"] = fmt::format("{}m", size.split.overhead_mib);
     role["schedulerName"] = options.scheduler();
     role["priorityClassName"] = options.priority_class();
-}
-
-bool runs_outside_jvm(const json& spec) {
-    const auto* type = member(spec, "type");
-    return type && (*type == "Python" || *type == "R");
 }
 
 }  // namespace
@@ -218,19 +287,28 @@ std::expected<built, spec_problem> map(const build_request& request,
     if (!policy) return std::unexpected(malformed("restartPolicy", "an object"));
     if (!member(*policy, "type")) (*policy)["type"] = "Never";
 
-    const auto split = split_slot(request.slot_size, runs_outside_jvm(spec));
-    if (!split) return std::unexpected(split.error());
-    const auto cpu = request.slot_size.find("cpu");
-
-    take_keys(*executor, "executor", out.overridden);
+    const bool by_slot = request.by_slot;
+    const auto executor_size = size_of(spec, executor_role(), request.slot_size, by_slot, size);
+    if (!executor_size) return std::unexpected(executor_size.error());
+    take_keys(*executor, "executor", own_role_keys, by_slot, out.overridden);
     take_conf(*conf, own_conf, out.overridden);
+    if (by_slot) {
+        take_keys(*executor, "executor", size_keys, by_slot, out.overridden);
+        take_conf(*conf, size_conf, out.overridden);
+    }
+    raise_limits(spec, executor_role(), executor_size->cpu, size, out.overridden);
     const auto& place = request.coordinator;
     if (place) {
-        const auto driver_split = split_slot(place->size, runs_outside_jvm(spec), "driver");
-        if (!driver_split) return std::unexpected(driver_split.error());
-        take_keys(*driver, "driver", out.overridden);
+        const auto driver_size = size_of(spec, driver_role(), place->size, by_slot, size);
+        if (!driver_size) return std::unexpected(driver_size.error());
+        take_keys(*driver, "driver", own_role_keys, by_slot, out.overridden);
         take_conf(*conf, own_driver_conf, out.overridden);
-        fill_slot(*driver, place->size.find("cpu")->second, *driver_split, options);
+        if (by_slot) {
+            take_keys(*driver, "driver", size_keys, by_slot, out.overridden);
+            take_conf(*conf, driver_size_conf, out.overridden);
+        }
+        raise_limits(spec, driver_role(), driver_size->cpu, size, out.overridden);
+        fill_slot(*driver, *driver_size, options);
     }
     for (auto at = conf->begin(); at != conf->end();) {
         const std::string& key = at.key();
@@ -240,7 +318,7 @@ std::expected<built, spec_problem> map(const build_request& request,
     }
 
     (*executor)["instances"] = slots;
-    fill_slot(*executor, cpu->second, *split, options);
+    fill_slot(*executor, *executor_size, options);
     (*conf)["spark.kubernetes.executor.scheduler.name"] = options.scheduler();
     if (place) (*conf)["spark.kubernetes.driver.scheduler.name"] = options.scheduler();
     (*conf)["spark.scheduler.minRegisteredResourcesRatio"] = "1.0";

@@ -10,7 +10,7 @@
 
 namespace esi::batchjob::spark {
 
-/// A probe has no slots: limits that depend on their number or size are not checked.
+/// A probe has no slots: what depends on their number or size is not checked.
 enum class size_from { slot, probe };
 
 std::expected<built, spec_problem> map(const build_request& request,

@@ -147,14 +147,17 @@ TEST(spark_mapping, what_the_user_says_of_a_driver_with_a_slot_is_overridden_and
         "spark.driver.maxResultSize":"1g"},
         "driver":{"cores":8,"memory":"8g","schedulerName":"x","nodeSelector":{"disk":"fast"},
           "template":{"spec":{"nodeName":"n","priority":7}}},"executor":{}})";
-    const auto got = map(request_with_coordinator(spec), {}, size_from::slot);
+    auto request = request_with_coordinator(spec);
+    request.by_slot = true;
+    const auto got = map(request, {}, size_from::slot);
     ASSERT_TRUE(got) << got.error().text;
-    EXPECT_THAT(got->overridden,
-                ElementsAre("driver.cores", "driver.memory", "driver.schedulerName",
-                            "sparkConf[spark.driver.memory]",
-                            "sparkConf[spark.driver.memoryOverheadFactor]",
-                            "sparkConf[spark.kubernetes.driver.scheduler.name]",
-                            "driver.template.spec.nodeName", "driver.template.spec.priority"));
+    EXPECT_THAT(
+        got->overridden,
+        ElementsAre("driver.schedulerName (x)",
+                    "sparkConf[spark.driver.memoryOverheadFactor] (0.5)",
+                    "sparkConf[spark.kubernetes.driver.scheduler.name] (x)", "driver.cores (8)",
+                    "driver.memory (8g)", "sparkConf[spark.driver.memory] (8g)",
+                    "driver.template.spec.nodeName", "driver.template.spec.priority"));
     const auto& driver = got->object["spec"]["driver"];
     EXPECT_EQ(driver["memory"], "1462m") << "40 % of it are overhead: Python runs outside the JVM";
     EXPECT_EQ(driver["memoryOverhead"], "586m");
@@ -317,8 +320,9 @@ TEST(spark_mapping, affinity_is_added_to_every_required_term_and_the_drivers_own
 }
 
 TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
-    const auto got = map_spec(R"({
+    auto request = request_for(R"({
       "sparkConf": {"spark.executor.memory": "9g", "spark.memory.offHeap.size": "1g",
+                    "spark.kubernetes.namespace": "other",
                     "spark.kubernetes.executor.label.esi.tu-berlin.de/job": "x", "spark.ui.port": "1"},
       "driver": {"annotations": {"esi.tu-berlin.de/run": "mine", "keep": "1"},
                  "template": {"spec": {"nodeName": "n", "hostNetwork": true}}},
@@ -326,12 +330,15 @@ TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
                    "coreLimit": "2",
                    "template": {"metadata": {"labels": {"esi.tu-berlin.de/testbed": "x", "k": "v"}},
                                 "spec": {"nodeName": "n", "priorityClassName": "p"}}}})");
+    request.by_slot = true;
+    const auto got = map(request, {}, size_from::slot);
     ASSERT_TRUE(got) << got.error().text;
     EXPECT_THAT(
         got->overridden,
-        ElementsAre("executor.instances", "executor.memory", "executor.memoryLimit",
-                    "executor.schedulerName", "sparkConf[spark.executor.memory]",
-                    "sparkConf[spark.memory.offHeap.size]",
+        ElementsAre("executor.instances (9)", "executor.memoryLimit (9g)",
+                    "executor.schedulerName (x)", "sparkConf[spark.kubernetes.namespace] (other)",
+                    "executor.memory (9g)", "sparkConf[spark.executor.memory] (9g)",
+                    "sparkConf[spark.memory.offHeap.size] (1g)",
                     "sparkConf[spark.kubernetes.executor.label.esi.tu-berlin.de/job]",
                     "driver.annotations[esi.tu-berlin.de/run]",
                     "executor.template.metadata.labels[esi.tu-berlin.de/testbed]",
@@ -343,6 +350,7 @@ TEST(spark_mapping, keys_that_the_slots_decide_are_overridden_and_named) {
     EXPECT_EQ(spec["executor"]["coreLimit"], "2");
     EXPECT_FALSE(spec["executor"].contains("memoryLimit"));
     EXPECT_EQ(spec["sparkConf"]["spark.ui.port"], "1");
+    EXPECT_FALSE(spec["sparkConf"].contains("spark.kubernetes.namespace"));
     EXPECT_FALSE(spec["sparkConf"].contains("spark.executor.memory"));
     EXPECT_FALSE(spec["driver"]["template"]["spec"].contains("nodeName"));
     EXPECT_EQ(spec["driver"]["annotations"],
@@ -417,7 +425,7 @@ TEST(spark_probe, has_one_executor_of_the_smallest_size_and_needs_no_testbed) {
     const spark_backend backend{placement_options{}};
     auto request = request_for(R"({"executor":{"instances":7}, "dynamicAllocation":
         {"enabled":true,"minExecutors":5,"initialExecutors":5,"maxExecutors":5}})");
-    const auto got = backend.probe(request.job, request.spec);
+    const auto got = backend.probe(request.job, request.spec, false);
     ASSERT_TRUE(got) << got.error().text;
     const auto& executor = got->object["spec"]["executor"];
     EXPECT_EQ(executor["instances"], 1);
@@ -425,7 +433,7 @@ TEST(spark_probe, has_one_executor_of_the_smallest_size_and_needs_no_testbed) {
     EXPECT_EQ(executor["memoryOverhead"], "384m");
     EXPECT_FALSE(executor["labels"].contains("esi.tu-berlin.de/testbed"));
     EXPECT_FALSE(executor.contains("affinity"));
-    EXPECT_THAT(got->overridden, ElementsAre("executor.instances"));
+    EXPECT_THAT(got->overridden, ElementsAre("executor.instances (7)"));
 }
 
 }  // namespace

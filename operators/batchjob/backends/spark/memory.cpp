@@ -6,7 +6,7 @@
 
 namespace esi::batchjob::spark {
 
-std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm,
+std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, std::int64_t thousandths,
                                                        std::string_view pod) {
     constexpr std::int64_t mib = 1024 * 1024;
     const std::int64_t whole = bytes / mib;
@@ -17,19 +17,20 @@ std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool 
                         "and {} MiB overhead); the slot has {} MiB",
                         pod, least_slot_mib, least_heap_mib, least_overhead_mib, whole)});
     }
-    // heap x (1 + factor) = whole, in integers: 10/11 and 10/14 of it.
-    const std::int64_t heap = whole * 10 / (outside_jvm ? 14 : 11);
+    // heap x (1 + factor) = whole
+    const std::int64_t heap = whole * 1000 / (1000 + thousandths);
     const std::int64_t overhead = std::max(least_overhead_mib, whole - heap);
     return memory_split{whole - overhead, overhead};
 }
 
 std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
-                                                     bool outside_jvm, std::string_view pod) {
+                                                     std::int64_t thousandths,
+                                                     std::string_view pod) {
     const auto memory = slot.find("memory");
     if (memory == slot.end() || !slot.contains("cpu")) {
         return std::unexpected(spec_problem{"SlotTooSmall", "the slots have no cpu or no memory"});
     }
-    return split_memory(memory->second.milli / 1000, outside_jvm, pod);
+    return split_memory(memory->second.milli / 1000, thousandths, pod);
 }
 
 }  // namespace esi::batchjob::spark

@@ -22,15 +22,19 @@ struct memory_split {
     bool operator==(const memory_split&) const = default;
 };
 
-/// heap + overhead = `bytes` rounded down to MiB; overhead is 10 % of the heap (40 % if the program
-/// runs outside of the JVM, Python and R), at least 384 MiB. Refused below 834 MiB. Spark has the
-/// same rule for both kinds of pod; `pod` is the usual name of this one.
-std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, bool outside_jvm,
+/// Overhead in thousandths of the heap, of a program in the JVM, and outside of it (Python and R).
+inline constexpr std::int64_t overhead_in_jvm = 100;
+inline constexpr std::int64_t overhead_outside_jvm = 400;
+
+/// heap + overhead = `bytes` rounded down to MiB; overhead is so many thousandths of the heap, at
+/// least 384 MiB. Refused below 834 MiB. Spark has the same rule for both kinds of pod; `pod` is
+/// the usual name of this one.
+std::expected<memory_split, spec_problem> split_memory(std::int64_t bytes, std::int64_t thousandths,
                                                        std::string_view pod = "executor");
 
 /// The same for the memory of a slot, which must also have cpu.
 std::expected<memory_split, spec_problem> split_slot(const model::resource_list& slot,
-                                                     bool outside_jvm,
+                                                     std::int64_t thousandths,
                                                      std::string_view pod = "executor");
 
 }  // namespace esi::batchjob::spark

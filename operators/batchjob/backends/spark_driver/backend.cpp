@@ -81,7 +81,7 @@ std::expected<built, spec_problem> driver_backend::build(const build_request& re
 }
 
 std::expected<built, spec_problem> driver_backend::probe(const model::object_meta&,
-                                                         const model::raw_json& spec) const {
+                                                         const model::raw_json& spec, bool) const {
     if (auto uid = uid_in(spec); !uid) return std::unexpected(std::move(uid).error());
     return built();
 }

@@ -25,7 +25,8 @@ public:
     /// The merge patch that takes the driver over.
     std::expected<built, spec_problem> build(const build_request& request) const override;
     std::expected<built, spec_problem> probe(const model::object_meta& job,
-                                             const model::raw_json& spec) const override;
+                                             const model::raw_json& spec,
+                                             bool by_slot) const override;
     result<application> read(std::string_view text) const override;
     pod_role role_of(const model::pod& pod, std::string_view name) const override;
     std::string foreign(const model::pod& pod, const application& app,

@@ -193,9 +193,9 @@ TEST(spark_driver, without_a_coordinator_place_or_a_uid_nothing_is_made) {
     EXPECT_EQ(kind.build(request_for(spec.text)).error().reason, "NoCoordinatorPlace");
     for (const auto* bad : {"{}", "[]", R"({"uid":7})", R"("uid")", "null", ""}) {
         EXPECT_EQ(kind.build(request_with_coordinator(bad)).error().reason, "SpecMalformed") << bad;
-        EXPECT_EQ(kind.probe({}, {bad}).error().reason, "SpecMalformed") << bad;
+        EXPECT_EQ(kind.probe({}, {bad}, false).error().reason, "SpecMalformed") << bad;
     }
-    EXPECT_TRUE(kind.probe({}, spec));
+    EXPECT_TRUE(kind.probe({}, spec, false));
 }
 
 TEST(spark_driver, it_says_how_it_is_switched_on) {
