@@ -222,10 +222,10 @@ test("numbers, times and places as text", () => {
   assert.equal(tickText(noon, 1000, true), "24 Nov 12:05:09");
 });
 
-test("addresses are read as they were written, and a strange one leads to the slots", () => {
+test("addresses are read as they were written, and a strange one leads to the overview", () => {
   const address = addressOf("queue", "team-b/a b", { scheduling: "x/y&z", none: "" });
   assert.deepEqual(routeOf(address), { view: "queue", key: "team-b/a b", query: { scheduling: "x/y&z" } });
-  for (const strange of ["", "#", "#/nowhere/a/b", "#/%zz/%zz", "#/slots"]) assert.equal(routeOf(strange).view, "slots");
+  for (const strange of ["", "#", "#/nowhere/a/b", "#/%zz/%zz"]) assert.equal(routeOf(strange).view, "overview");
 });
 
 test("a refusal is told in plain words, with the right that is missing", () => {
