@@ -231,6 +231,31 @@ test("the timeline has each run in each of its slots, and its table the same", b
     await until(async () => (await statsOf(page)).paints_whole > before);
   }));
 
+test("the timeline tells the whole name of what is pointed at or gone to, and whose each hue is", bounded, () =>
+  visit({ mock: { slots: 64 }, path: view("timeline") }, async (page, { world }) => {
+    const hues = page.getByRole("group", { name: "Jobs by hue" });
+    await hues.getByRole("link").first().waitFor();
+    const named = await hues.getByRole("link").allInnerTexts();
+    const hour = Date.now() - 3_600_000;
+    const seen = world.jobs.filter((each) => each.run || each.runs.some((run) => run.stopped > hour)).map((each) => each.name);
+    assert.deepEqual(named, seen.sort());
+    const fills = await hues.locator("rect").evaluateAll((all) => all.map((each) => each.getAttribute("fill")));
+    assert.equal(new Set(fills).size, named.length, "no two have one hue");
+    const tip = page.locator(".tip");
+    assert.equal(await tip.isVisible(), false);
+    await page.locator("#line").focus();
+    await tip.filter({ hasText: /slot 0/ }).waitFor();
+    const [, spoken] = /^Slot 0: default\/(\S+),/.exec(await page.locator("#live").innerText());
+    assert.equal(await tip.locator("b").innerText(), spoken);
+    await page.keyboard.press("ArrowDown");
+    await tip.filter({ hasText: /slot 16/ }).waitFor();
+    const box = await page.locator("#line").boundingBox();
+    for (let x = box.x + box.width - 80; x > box.x + 200 && !(await tip.innerText()).includes("slot 32"); x -= 25) await page.mouse.move(x, box.y + 30 + 22 + 24 * 2 + 12);
+    await tip.filter({ hasText: /slot 32/ }).waitFor();
+    await page.mouse.move(box.x + 20, box.y + 5);
+    await tip.filter({ hasText: /slot 16/ }).waitFor();
+  }));
+
 test("runs that the objects leave out are asked for", bounded, () =>
   visit({ path: view("timeline", "?form=table") }, async (page, server) => {
     await live(page);
