@@ -103,11 +103,13 @@ class App {
   get testbed() {
     return this.store.objects.testbed.get(this.route.key);
   }
-  /** Without one in the address the first that is known. */
+  /** Without one in the address the first that has slots, or else the first. */
   #chooseTestbed() {
     const { view, key, query } = this.route;
     if (key || !views.find((each) => each.name === view)?.ofTestbed || !this.store.synced) return;
-    const first = [...this.store.objects.testbed.keys()].sort()[0];
+    const { testbed } = this.store.objects;
+    const keys = [...testbed.keys()].sort();
+    const first = keys.find((each) => testbed.get(each).counts.total > 0) ?? keys[0];
     if (!first) return;
     history.replaceState(null, "", addressOf(view, first, query));
     this.route = routeOf(location.hash);

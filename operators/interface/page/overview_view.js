@@ -1,8 +1,9 @@
 // All Testbeds, all Schedulings, the claims that wait, what failed today, and the use over time: the first view.
-import { empty, h, sign, time } from "./dom.js";
+import { empty, h, heard, sign, time } from "./dom.js";
 import { duration, number, plural } from "./format.js";
 import { claimsOf, countsOf, dayOf, failuresOf, groupOf, groups, schedulingsOf, slotsOf, standingOf, testbedsOf } from "./overview_data.js";
 import { addressOf } from "./routes.js";
+import { count } from "./stats.js";
 import { chart, figure } from "./use_chart.js";
 import { View } from "./view.js";
 import { slotStates, stateOf } from "./words.js";
@@ -67,14 +68,14 @@ export class OverviewView extends View {
   }
 
   #tiles(slots, counts, claims, failures) {
-    const tile = (n, word, mark, tone, to, group = "") => h("button", { type: "button", class: `count ${tone}`, "data-do": "jump", "data-to": to, "data-group": group, "data-key": `${to} ${word}`, "aria-pressed": group ? String(this.group === group) : null }, h("b", null, number(n)), h("span", null, sign(mark, tone), word));
+    const tile = (n, of, word, mark, tone, to, group = "") => h("button", { type: "button", class: `count ${tone}`, "data-do": "jump", "data-to": to, "data-group": group, "data-key": `${to} ${word}`, "aria-pressed": group ? String(this.group === group) : null }, h("b", null, number(n)), h("span", null, sign(mark, tone), heard(of), word));
+    const part = (title, ...tiles) => h("div", { "data-key": title }, h("span", { class: "muted", "aria-hidden": "true" }, title), tiles);
     return h(
       "div",
       { class: "tiles", "data-key": "tiles", role: "group", "aria-label": "Sums; each leads to its list" },
-      states.map((each) => tile(slots[each.toLowerCase()], `slots ${slotStates[each].word}`, slotStates[each].sign, slotStates[each].tone, "testbeds")),
-      Object.entries(groups).map(([name, { sign: mark, word, tone }]) => tile(counts[name], `Schedulings ${word}`, mark, tone, "schedulings", name)),
-      tile(claims, "claims wait", "◔", "reserved", "claims"),
-      tile(failures, "failed today", "✕", "bad", "failures"),
+      part("Slots", states.map((each) => tile(slots[each.toLowerCase()], " slots ", slotStates[each].word, slotStates[each].sign, slotStates[each].tone, "testbeds"))),
+      part("Schedulings", Object.entries(groups).map(([name, { sign: mark, word, tone }]) => tile(counts[name], " Schedulings ", word, mark, tone, "schedulings", name))),
+      part("Besides", tile(claims, " ", "claims wait", "◔", "reserved", "claims"), tile(failures, " ", "failed today", "✕", "bad", "failures")),
     );
   }
 
@@ -84,6 +85,7 @@ export class OverviewView extends View {
   #series(now) {
     const at = `${this.span} ${Math.floor(now / 1000)}`;
     if (this.#use?.at === at) return this.#use;
+    count("use_computed");
     const from = now - spans[this.span][0];
     const { history } = this.store;
     return (this.#use = { at, from, to: now, slots: history.slots(from, now, bins), queue: history.queue(from, now, bins) });
