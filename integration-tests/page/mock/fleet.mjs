@@ -41,7 +41,7 @@ function waitingClaim(at, now) {
     status: { state: "AcquireState", mode: "queue", reason: never ? "ClaimRefused" : "ClaimWaiting", waitingFor: `Testbed default/${name} is not formed (${reason}): ${text}`, progress: { done: 0, failed: 0, total: 1 }, conditions: [condition("Acquired", "False", never ? "ClaimRefused" : "ClaimWaiting", text, since)] },
   };
   if (at % 2 === 0) return [scheduling];
-  return [scheduling, { kind: "Testbed", metadata: meta("default", name, since), spec: { claim: claim(places) }, status: { state: "IN_PROGRESS", reason, message: text, counts: {}, conditions: [condition("Formed", "False", reason, text, since), ...(never ? [condition("Stalled", "True", reason, text, since)] : [])] } }];
+  return [scheduling, { kind: "Testbed", metadata: meta("default", name, since), spec: { claim: claim(places) }, status: { state: never ? "ERROR" : "IN_PROGRESS", reason, message: text, counts: {}, conditions: [condition("Formed", "False", reason, text, since), ...(never ? [condition("Stalled", "True", reason, text, since)] : [])] } }];
 }
 
 const phases = [

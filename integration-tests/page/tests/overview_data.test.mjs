@@ -60,7 +60,7 @@ test("a claim that waits is listed once, with its numbers, whether or not its Te
 });
 
 test("Testbeds with slots in error come first, claims without places last, and their slots are summed", () => {
-  const all = [testbed("claimed", {}, claim), testbed("b", { counts: { total: 4, free: 3, occupied: 1 } }), testbed("a", { counts: { total: 2, free: 1, reserved: 1 } }), testbed("bad", { counts: { total: 2, free: 1, error: 1 } })];
+  const all = [testbed("claimed", { state: "ERROR", reason: "NeverFits" }, claim), testbed("b", { counts: { total: 4, free: 3, occupied: 1 } }), testbed("a", { counts: { total: 2, free: 1, reserved: 1 } }), testbed("bad", { counts: { total: 2, free: 1, error: 1 } })];
   assert.deepEqual(testbedsOf(all).map((each) => each.name), ["bad", "a", "b", "claimed"]);
   assert.deepEqual(slotsOf(all), { total: 8, free: 5, reserved: 1, occupied: 1, error: 1 });
 });

@@ -103,13 +103,16 @@ class App {
   get testbed() {
     return this.store.objects.testbed.get(this.route.key);
   }
-  /** Without one in the address the first that has slots, or else the first. */
+  /** Where none was chosen: the first that has slots, or else the first. */
+  #firstTestbed() {
+    const { testbed } = this.store.objects;
+    const keys = [...testbed.keys()].sort();
+    return keys.find((each) => testbed.get(each).counts.total > 0) ?? keys[0] ?? "";
+  }
   #chooseTestbed() {
     const { view, key, query } = this.route;
     if (key || !views.find((each) => each.name === view)?.ofTestbed || !this.store.synced) return;
-    const { testbed } = this.store.objects;
-    const keys = [...testbed.keys()].sort();
-    const first = keys.find((each) => testbed.get(each).counts.total > 0) ?? keys[0];
+    const first = this.#firstTestbed();
     if (!first) return;
     history.replaceState(null, "", addressOf(view, first, query));
     this.route = routeOf(location.hash);
@@ -223,8 +226,8 @@ class App {
     const { objects } = this.store;
     const testbeds = [...objects.testbed.keys()].sort();
     const { view, key } = this.route;
-    const chosen = key && objects.testbed.has(key) ? key : this.last;
-    if (chosen) this.last = chosen;
+    if (objects.testbed.has(key)) this.last = key;
+    const chosen = objects.testbed.has(this.last) ? this.last : this.#firstTestbed();
     const tab = (each) => h("a", { href: addressOf(each.name, each.ofTestbed ? chosen : "", this.kept), "aria-current": each.name === view || (view === "job" && each.name === "jobs") ? "page" : null }, each.title);
     const theme = currentTheme();
     morph(this.#top, [
@@ -233,7 +236,7 @@ class App {
       h("nav", { "aria-label": "Views" }, views.map(tab)),
       h("div", { class: "corner" }, this.namespace ? h("button", { type: "button", class: "pill", "data-do": "all-namespaces", title: "Show all namespaces again" }, `Only ${this.namespace}`, h("span", { class: "heard" }, ": show all namespaces"), sign(" ✕")) : null, this.#pill(), h("button", { type: "button", class: "quiet icon", "data-do": "theme", "aria-label": `Theme: ${themes[theme].word}. Change`, title: `Theme: ${themes[theme].word}` }, themes[theme].sign), this.api.signedIn ? h("button", { type: "button", class: "quiet", "data-do": "sign-out" }, "Sign out") : h("button", { type: "button", class: "quiet", "data-do": "sign-in" }, "Sign in")),
     ]);
-    document.title = chosen && view !== "overview" ? `${chosen} · ESI` : "ESI";
+    document.title = objects.testbed.has(key) ? `${key} · ESI` : "ESI";
   }
   #pill() {
     const { tone, text, mark } = this.#connection();

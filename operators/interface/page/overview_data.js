@@ -50,9 +50,9 @@ export function standingOf(scheduling) {
   return { since: since ?? scheduling.created, why: scheduling.problems[0] || scheduling.waitingFor || acquired?.message || "" };
 }
 
-/** Those with slots in error first, claims without places last, else by name. */
+/** Those in error first, claims without places last, which have a list of their own; else by name. */
 export function testbedsOf(testbeds, text = "") {
-  const place = (each) => (each.state === "ERROR" || each.counts.error > 0 ? 0 : each.places !== null && each.counts.total === 0 ? 2 : 1);
+  const place = (each) => (each.places !== null && each.counts.total === 0 ? 2 : each.state === "ERROR" || each.counts.error > 0 ? 0 : 1);
   return [...testbeds].filter((each) => names(each.key, text) || names(each.holder, text)).sort((a, b) => place(a) - place(b) || (a.key < b.key ? -1 : 1));
 }
 
