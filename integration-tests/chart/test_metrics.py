@@ -12,7 +12,7 @@ import websocket
 import yaml
 
 from chart import CHART, OPERATORS, ROOT, render
-from control_plane import ControlPlane
+from control_plane import MANIFESTS, ControlPlane
 from operators import Operators, free_port
 from patience import wait
 
@@ -194,6 +194,34 @@ spec:
 """
 
 
+CLAIM = """
+apiVersion: esi.tu-berlin.de/v1alpha1
+kind: Testbed
+metadata: {name: claimed, namespace: default}
+spec:
+  claim:
+    shapes: [{name: one, resources: {cpu: 100m, memory: 64Mi}}]
+"""
+#: Of the four kinds of PodGroup this one is installed.
+GANG_KIND = ROOT / "integration-tests" / "fixtures" / "podgroups" / "coscheduling.yaml"
+GANG = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: lab, labels: {esi.tu-berlin.de/gangs: enabled}}
+---
+apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: train, namespace: lab}
+spec: {minMember: 1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: train-0, namespace: lab, labels: {scheduling.x-k8s.io/pod-group: train}}
+spec:
+  containers: [{name: main, image: none, resources: {requests: {cpu: 100m, memory: 64Mi}}}]
+"""
+
+
 class Prometheus:
     """Debian's, with ESI's rules, that scrapes the operators under the labels that a ServiceMonitor gives."""
 
@@ -225,9 +253,11 @@ class Prometheus:
         return self.ask("query", query=text)["result"]
 
     def scrape_twice(self):
-        """Waits until everything was scraped twice from now on: the first scrape may be under way already."""
+        """Waits until everything was scraped twice from now on: the first scrape may be under way already, and a
+        Prometheus that has just begun knows no target for some seconds."""
         def last():
             return {each["scrapeUrl"]: each["lastScrape"] for each in self.ask("targets")["activeTargets"]}
+        wait("a target for each operator", lambda: len(last()) == len(OPERATORS), told=lambda: str(last()))
         for _ in range(3):
             before = last()
             wait("a scrape of everything", lambda before=before: all(
@@ -240,21 +270,27 @@ class Prometheus:
 
 @pytest.fixture(scope="module")
 def scraped(tmp_path_factory):
-    """A Prometheus that has seen a job run, and a STOMP client that was ended for a mistake."""
+    """A Prometheus that has seen a job run, a claim that got its place, a gang that was started, and a STOMP
+    client that was ended for a mistake."""
     folder = tmp_path_factory.mktemp("metrics")
     plane = ControlPlane(folder / "cluster")
     operators = prometheus = None
     try:
-        plane.up(nodes=3, cpu="4", audit=False)
+        plane.up(nodes=3, cpu="4", audit=False, crds=[GANG_KIND])
         plane.install()
-        operators = Operators(plane, folder / "operators").start()
+        plane.kubectl("apply", *(f"--filename={MANIFESTS / part}" for part in ("claims", "gangs")))
+        operators = Operators(plane, folder / "operators", flags={
+            "testbed": ("--claims", "--gangs")}).start()
         prometheus = Prometheus(folder, operators)
         prometheus.operators = operators
         for index in (0, 1):
             plane.kubectl("label", "node", f"node-{index}", f"tuberlin.de/scheduler-slots={index}")
         for file in ("spark-account.yaml", "testbeds/scheduler-slots.yaml", "jobs/spark-job-1.yaml"):
             plane.kubectl("apply", "--filename", str(ROOT / "examples" / file))
-        plane.kubectl("wait", "--for=condition=Ready", "testbed/scheduler-slots", "--timeout=300s")
+        plane.kubectl("apply", "--filename", "-", stdin=CLAIM)
+        plane.kubectl("apply", "--filename", "-", stdin=GANG)
+        plane.kubectl("wait", "--for=condition=PodScheduled", "pod/train-0", "--namespace=lab", "--timeout=300s")
+        plane.kubectl("wait", "--for=condition=Ready", "testbed/scheduler-slots", "testbed/claimed", "--timeout=300s")
         address = operators["scheduling"].url.replace("http:", "ws:") + "/scheduler"
         client = websocket.create_connection(address, timeout=300)
         client.send("CONNECT\naccept-version:1.2\nhost:localhost\n\n\0")
@@ -288,9 +324,8 @@ def test_real_names_are_those_of_the_source(scraped):
     names = {re.sub(r"_(bucket|sum|count)$", "", name) for name in scraped.ask("label/__name__/values")}
     own = {name for name in names if not name.startswith(("scrape_", "ALERTS")) and name != "up"}
     assert own <= registered()
-    # These are made when they are first counted, and that did not happen: here no client asks /api/v1, no gang
-    # is started, and nothing is claimed.
-    missing = {name for name in registered() - own if not name.startswith(("esi_api_", "esi_gang_", "esi_claim"))}
+    # These are made when they are first counted, and that did not happen: here no client asks /api/v1.
+    missing = {name for name in registered() - own if not name.startswith("esi_api_")}
     assert missing <= {"esi_batchjob_unknown_application_states_total",
                        "esi_batchjob_leftover_pods_deleted_total",
                        "esi_events_dropped_total", "esi_list_failures_total"}

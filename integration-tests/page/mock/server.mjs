@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
+import { explanationOf, fleet } from "./fleet.mjs";
 import { batchjob, explanation, matrix, rowsOf, runs, scheduling, testbed } from "./objects.mjs";
 import { World } from "./world.mjs";
 
@@ -16,8 +17,15 @@ function policyOf() {
   return [...text.matchAll(/"([^"]*)"/g)].map((each) => each[1]).join("");
 }
 const kept_events = 2000;
-/** Of who may read all, only team-b, nothing, and only Testbeds; no word of the page is like them. */
-export const tokens = { reader: "xq7-reader-4711", tenant: "xq7-tenant-4711", nobody: "xq7-nobody-4711", testbeds: "xq7-testbeds-4711" };
+const part = (claims) => Buffer.from(JSON.stringify(claims)).toString("base64url");
+/** Of who may read all, only team-b (`bound`: in the form of the cluster), nothing, and only Testbeds; no word of the page is like them. */
+export const tokens = {
+  reader: "xq7-reader-4711",
+  tenant: "xq7-tenant-4711",
+  bound: [part({ alg: "RS256" }), part({ "sub": "system:serviceaccount:team-b:reader", "kubernetes.io": { namespace: "team-b" } }), "xq7-bound-4711"].join("."),
+  nobody: "xq7-nobody-4711",
+  testbeds: "xq7-testbeds-4711",
+};
 
 export class MockServer {
   requests = [];
@@ -30,9 +38,9 @@ export class MockServer {
   late = new Map();
   #timers = new Set();
 
-  /** `auth`: "none", or "token": one of `tokens`. */
-  constructor({ auth = "none", heartbeat = 15_000, ...world } = {}) {
-    Object.assign(this, { auth, heartbeat, world: new World(world), policy: policyOf() });
+  /** `auth`: "none", or "token": one of `tokens`. `large`: with the objects of fleet.mjs. */
+  constructor({ auth = "none", heartbeat = 15_000, large = false, ...world } = {}) {
+    Object.assign(this, { auth, heartbeat, others: large ? fleet() : [], world: new World(world), policy: policyOf() });
   }
   async start() {
     this.server = createServer((request, response) => this.#answer(request, response).catch((failure) => response.destroy(failure)));
@@ -53,7 +61,7 @@ export class MockServer {
 
   objects(ns = "") {
     const { world } = this;
-    const all = [testbed(world), ...world.jobs.map((job) => batchjob(job, world)), ...world.plans.map((plan) => scheduling(plan, world))];
+    const all = [testbed(world), ...world.jobs.map((job) => batchjob(job, world)), ...world.plans.map((plan) => scheduling(plan, world)), ...this.others];
     return ns ? all.filter((each) => each.metadata.namespace === ns) : all;
   }
   emit(type, object) {
@@ -113,6 +121,9 @@ export class MockServer {
     if (job && what === "runs") return this.#json(request, response, { items: runs(job, world) });
     const plan = kind === "schedulings" && world.plans.find((each) => each.name === name && each.ns === ns);
     if (plan && what === "explain") return this.#json(request, response, explanation(plan, world));
+    const other = (of) => this.others.find((each) => each.kind === of && each.metadata.namespace === ns && each.metadata.name === name);
+    if (kind === "schedulings" && other("Scheduling") && what === "explain") return this.#json(request, response, explanationOf(other("Scheduling")));
+    if (kind === "jobs" && other("BatchJob") && what === "runs") return this.#json(request, response, { items: [] });
     if (kind === "matrix" && ns === world.ns && url.searchParams.get("testbed") === world.name) return this.#json(request, response, matrix(world));
     return this.#problem(response, 404, "NotFound", `nothing is at ${path}`);
   }
@@ -122,7 +133,8 @@ export class MockServer {
     if (token === tokens.reader) return null;
     if (token === tokens.testbeds && !url.searchParams.get("kinds")) return null;
     if (token === tokens.testbeds) return [403, "Forbidden", "system:serviceaccount:default:viewer may not watch batchjobs.esi.tu-berlin.de in all namespaces"];
-    if (token === tokens.tenant && url.searchParams.get("namespace") === "team-b") return null;
+    if ([tokens.tenant, tokens.bound].includes(token) && url.searchParams.get("namespace") === "team-b") return null;
+    if (token === tokens.bound) return [403, "Forbidden", "this account may not watch testbeds.esi.tu-berlin.de in all namespaces"];
     if (token === tokens.tenant) return [403, "Forbidden", "system:serviceaccount:team-b:reader may not watch testbeds.esi.tu-berlin.de in all namespaces"];
     if (token === tokens.nobody) return [403, "Forbidden", "system:serviceaccount:default:nobody may not watch testbeds.esi.tu-berlin.de in all namespaces"];
     return [401, "Unauthorized", token ? "the token is not known, has expired, or is not for the audience esi" : "the request has no bearer token"];

@@ -1,12 +1,13 @@
 // For everybody: axe-core on each view in the light and in the dark, the keyboard alone, small screens, still screens.
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
+import { findings } from "../lib/axe.mjs";
 import { bounded, launch, live, looking, picture } from "../lib/browser.mjs";
-import { axeSource } from "../lib/packages.mjs";
 import { MockServer } from "../mock/server.mjs";
 
 const testbed = "default/scheduler-slots";
 const views = {
+  "overview": "#/overview",
   "slots": `#/slots/${testbed}`,
   "slots-card": `#/slots/${testbed}?slot=4`,
   "slots-table": `#/slots/${testbed}?form=table`,
@@ -30,11 +31,6 @@ after(async () => {
   await mock.stop();
 });
 
-async function findings(page) {
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return violations.filter((each) => ["serious", "critical"].includes(each.impact)).map((each) => `${each.id}: ${each.nodes.slice(0, 4).map((node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ""}`).join(" | ")}`);
-}
 async function settled(page) {
   await live(page);
   await page.locator("main :is(h1, h2)").first().waitFor();
@@ -97,7 +93,7 @@ test("axe finds nothing serious: signing in", bounded, async () => {
 test("the keyboard alone comes to every view and every control, and is always seen", bounded, () =>
   looking(browser, mock.origin, { path: `/${views.slots}` }, async (page) => {
     await settled(page);
-    for (const title of ["Timeline", "Queue", "Run times", "Jobs", "Slots"]) {
+    for (const title of ["Overview", "Timeline", "Queue", "Run times", "Jobs", "Slots"]) {
       await page.locator("#top nav a", { hasText: title }).focus();
       await page.keyboard.press("Enter");
       await page.waitForTimeout(700);

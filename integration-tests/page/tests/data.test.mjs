@@ -14,6 +14,7 @@ const { duration, number, ranges, short, tickText, clock } = await load("format.
 const { addressOf, routeOf } = await load("routes.js");
 const { Api, inWords, Refused } = await load("api.js");
 const { pageOf } = await load("pager.js");
+const { cutInTheMiddle } = await load("surface.js");
 
 const row = (position, state = "FREE", more = {}) => ({ position, state, node: `n${position % 3}`, nodeId: position % 3, onNode: Math.floor(position / 3), pod: "", reservedFor: "", ...more });
 const six = (states = {}) => Array.from({ length: 6 }, (_, at) => row(at, states[at] ?? "FREE"));
@@ -125,6 +126,24 @@ test("the phases of a run follow each other, also where times are missing", () =
   assert.deepEqual(phasesOf(run({ submitted: null, scheduled: null }), 5000), [{ name: "running", from: 3000, to: 9000 }]);
 });
 
+test("the jobs with a bar in a span of time are told once each", () => {
+  const data = new TimelineData("ns/t");
+  data.set("ns/b", [run({ slots: [0, 1] }), run({ run: "h.2", submitted: 30_000, stopped: 31_000 })]);
+  data.set("ns/a", [run({ submitted: 20_000, scheduled: null, started: null, stopped: null, outcome: "Running" })]);
+  assert.deepEqual(data.jobsWithin(0, 25_000, 40_000), ["ns/a", "ns/b"]);
+  assert.deepEqual(data.jobsWithin(10_000, 29_000, 40_000), ["ns/a"]);
+  assert.deepEqual(data.jobsWithin(32_000, 33_000, 40_000), ["ns/a"]);
+});
+
+test("a name that is too long keeps its beginning and its end, so that names with a number differ", () => {
+  const cut = (text, most) => cutInTheMiddle(text, (part) => part.length <= most);
+  assert.equal(cut("als", 3), "als");
+  assert.deepEqual([1, 2, 5].map((n) => cut(`spark-job-${n}`, 6)), ["sp…b-1", "sp…b-2", "sp…b-5"]);
+  assert.deepEqual([2, 3].map((most) => cut("spark-job-1", most)), ["…1", "s…1"]);
+  assert.equal(cut("spark-job-1", 1), "");
+  for (let most = 2; most < 40; ++most) assert.equal(cut("a".repeat(30), most).length, Math.min(30, most), "as much as fits");
+});
+
 test("the axis has a mark for some 90 pixels, at whole steps, and never too many", () => {
   for (const span of [2000, 60_000, 3_600_000, 86_400_000 * 30, 86_400_000 * 4000]) {
     const { step, at } = ticksOf(1_700_000_000_000, 1_700_000_000_000 + span, 900);
@@ -227,10 +246,10 @@ test("numbers, times and places as text", () => {
   assert.equal(tickText(noon, 1000, true), "24 Nov 12:05:09");
 });
 
-test("addresses are read as they were written, and a strange one leads to the slots", () => {
+test("addresses are read as they were written, and a strange one leads to the overview", () => {
   const address = addressOf("queue", "team-b/a b", { scheduling: "x/y&z", none: "" });
   assert.deepEqual(routeOf(address), { view: "queue", key: "team-b/a b", query: { scheduling: "x/y&z" } });
-  for (const strange of ["", "#", "#/nowhere/a/b", "#/%zz/%zz", "#/slots"]) assert.equal(routeOf(strange).view, "slots");
+  for (const strange of ["", "#", "#/nowhere/a/b", "#/%zz/%zz"]) assert.equal(routeOf(strange).view, "overview");
 });
 
 test("a refusal is told in plain words, with the right that is missing", () => {

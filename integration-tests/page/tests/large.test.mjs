@@ -50,7 +50,7 @@ async function visit(path, look) {
   }
 }
 
-for (const [name, hash] of Object.entries({ "map, all at a glance": `#/slots/${testbed}`, "map, with names": `#/slots/${testbed}?size=3`, "timeline": `#/timeline/${testbed}`, "table": `#/slots/${testbed}?form=table` })) {
+for (const [name, hash] of Object.entries({ "map, all at a glance": `#/slots/${testbed}`, "map, with names": `#/slots/${testbed}?size=3`, "timeline": `#/timeline/${testbed}`, "table": `#/slots/${testbed}?form=table`, "overview": "#/overview" })) {
   test(`5,000 slots, 50 changes a second: ${name}`, bounded, () =>
     visit(`/${hash}`, async (page, mock) => {
       await live(page);
@@ -87,6 +87,7 @@ for (const [name, hash] of Object.entries({ "map, all at a glance": `#/slots/${t
         assert.ok(count("cells_painted") <= 3 * 22 * changes, `${count("cells_painted")} cells for ${changes} changes`);
         assert.ok(count("nodes_inserted") <= changes, `${count("nodes_inserted")} elements inserted`);
       }
+      if (name === "overview") assert.ok(count("use_computed") > 0 && count("use_computed") <= lasted + 2, `the use over time was worked out ${count("use_computed")} times in ${lasted} s`);
       if (name === "timeline") assert.ok(count("rows_painted") <= count("paints_whole") * 60, "only what is seen is painted");
     }));
 }

@@ -30,7 +30,7 @@ const text = (page, selector) => page.locator(selector).innerText();
 test("where the server wants no token none is asked for", bounded, () =>
   visit({}, async (page, server) => {
     await live(page);
-    await page.locator("#map").waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     assert.equal(await page.locator("dialog").count(), 0);
     assert.ok(!server.requests.some((each) => each.headers.authorization));
   }));
@@ -39,7 +39,7 @@ test("a token is asked for, kept in memory only, sent to the interface only, and
   visit({ mock: { auth: "token" }, expected: ["401"] }, async (page, server, watched) => {
     await page.locator("#token").fill("xq7-wrong-4711");
     await page.keyboard.press("Enter");
-    await page.locator("#connection", { hasText: "Signed out" }).waitFor();
+    await page.locator("#connection", { hasText: "Token refused" }).waitFor();
     await page.locator("main", { hasText: "the token is not known, has expired" }).waitFor();
     await page.locator("#token").fill(tokens.reader);
     await page.keyboard.press("Enter");
@@ -55,7 +55,7 @@ test("a token is asked for, kept in memory only, sent to the interface only, and
     assert.ok(sent.every((each) => each.path.startsWith("/api/")));
     assert.ok(!server.requests.some((each) => each.url.includes("xq7")));
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.locator("#connection", { hasText: "Signed out" }).waitFor();
+    await page.locator("#connection", { hasText: "Not signed in" }).waitFor();
     assert.ok(!(await page.locator("main").innerText()).includes("evaluation"), "nothing is shown any more");
     await page.locator("#token").fill(tokens.reader);
     await page.keyboard.press("Enter");
@@ -64,31 +64,58 @@ test("a token is asked for, kept in memory only, sent to the interface only, and
     await page.locator("#token").waitFor();
   }));
 
-test("a right that is missing is told by its name, and one namespace can be asked for", bounded, () =>
-  visit({ mock: { auth: "token" }, expected: ["401", "403"] }, async (page) => {
-    await page.locator("#token").fill(tokens.tenant);
+test("before anybody signed in the page invites, and reports no fault", bounded, () =>
+  visit({ mock: { auth: "token" }, expected: ["401"] }, async (page) => {
+    await page.locator("#sign-in-cancel").click();
+    await page.locator("#connection", { hasText: "Not signed in" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in to see Testbeds, jobs and Schedulings" }).waitFor();
+    assert.equal(await page.getByRole("alert").count(), 0);
+    assert.equal(await page.locator(".bad").count(), 0, "nothing is red, and nothing has a cross");
+    await page.locator("main").getByRole("button", { name: "Sign in" }).click();
+    await page.locator("#token").waitFor();
+  }));
+
+for (const name of ["bound", "tenant"]) {
+  test(`an account of one namespace comes to it by itself: ${name === "bound" ? "its token" : "the refusal"} tells which`, bounded, () =>
+    visit({ mock: { auth: "token" }, expected: ["401", "403"] }, async (page, server) => {
+      await page.locator("#token").fill(tokens[name]);
+      await page.keyboard.press("Enter");
+      await live(page);
+      assert.match(page.url(), /[?&]namespace=team-b$/);
+      const asked = server.requests.filter((each) => each.headers.authorization === `Bearer ${tokens[name]}` && each.path === "/api/v1/events").map((each) => new URL(each.url, server.origin).searchParams.get("namespace"));
+      assert.deepEqual(asked, [null, "team-b"], "all namespaces once, then its own");
+      await page.locator("#top nav a", { hasText: "Jobs" }).click();
+      await page.getByRole("heading", { name: "There is no job yet" }).waitFor();
+      assert.match(page.url(), /#\/jobs\?namespace=team-b$/, "links keep to the namespace");
+      await page.getByRole("button", { name: /^Only team-b/ }).click();
+      await page.getByRole("heading", { name: "Which namespace do you want to see?" }).waitFor();
+      await page.locator("main", { hasText: "may not watch testbeds.esi.tu-berlin.de in all namespaces" }).waitFor();
+      assert.equal(await page.getByRole("alert").count(), 0);
+      assert.equal(await page.getByLabel("Show one namespace only").inputValue(), "team-b");
+      assert.ok(!page.url().includes("namespace="));
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      await live(page);
+    }));
+}
+
+test("a namespace that was asked for and is refused is told by the right that is missing", bounded, () =>
+  visit({ mock: { auth: "token" }, expected: ["401", "403"], path: "/#/overview?namespace=team-z" }, async (page) => {
+    await page.locator("#token").fill(tokens.nobody);
     await page.keyboard.press("Enter");
-    await page.locator("main", { hasText: "may not watch testbeds.esi.tu-berlin.de in all namespaces" }).waitFor();
-    await page.getByLabel("Show one namespace only").fill("team-b");
-    await page.getByRole("button", { name: "Show", exact: true }).click();
-    await live(page);
-    await page.locator("main", { hasText: "There is no Testbed yet" }).waitFor();
-    await page.locator("#top nav a", { hasText: "Jobs" }).click();
-    await page.getByRole("heading", { name: "There is no job yet" }).waitFor();
-    assert.match(page.url(), /#\/jobs\?namespace=team-b$/, "links keep to the namespace");
-    await page.getByRole("button", { name: /^Only team-b/ }).click();
-    await page.locator("main", { hasText: "in all namespaces" }).waitFor();
-    assert.ok(!page.url().includes("namespace="));
+    await page.getByRole("alert").filter({ hasText: "You may not see the testbeds, jobs and schedulings of namespace team-z" }).waitFor();
+    assert.match(page.url(), /namespace=team-z/, "nothing else is shown in its place");
   }));
 
 test("who may see only some kinds is told so, and sees them when asked to", bounded, () =>
   visit({ mock: { auth: "token" }, expected: ["401", "403"] }, async (page) => {
     await page.locator("#token").fill(tokens.testbeds);
     await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Your account may not see all of namespace default" }).waitFor();
     await page.locator("main", { hasText: "may not watch batchjobs.esi.tu-berlin.de" }).waitFor();
     await page.getByRole("button", { name: "Show only what I may see" }).click();
     await page.locator("#connection", { hasText: "Live, in part" }).waitFor();
-    await page.getByRole("heading", { level: 1, name: "scheduler-slots" }).waitFor();
+    await page.getByRole("cell", { name: "running" }).waitFor();
+    assert.ok(!page.url().includes("namespace="), "of all namespaces, as the one was only guessed");
     await page.locator("#top nav a", { hasText: "Queue" }).click();
     await page.getByRole("heading", { name: "Queue" }).waitFor();
     assert.match(page.url(), /kinds=allowed/);
@@ -204,6 +231,31 @@ test("the timeline has each run in each of its slots, and its table the same", b
     await until(async () => (await statsOf(page)).paints_whole > before);
   }));
 
+test("the timeline tells the whole name of what is pointed at or gone to, and whose each hue is", bounded, () =>
+  visit({ mock: { slots: 64 }, path: view("timeline") }, async (page, { world }) => {
+    const hues = page.getByRole("group", { name: "Jobs by hue" });
+    await hues.getByRole("link").first().waitFor();
+    const named = await hues.getByRole("link").allInnerTexts();
+    const hour = Date.now() - 3_600_000;
+    const seen = world.jobs.filter((each) => each.run || each.runs.some((run) => run.stopped > hour)).map((each) => each.name);
+    assert.deepEqual(named, seen.sort());
+    const fills = await hues.locator("rect").evaluateAll((all) => all.map((each) => each.getAttribute("fill")));
+    assert.equal(new Set(fills).size, named.length, "no two have one hue");
+    const tip = page.locator(".tip");
+    assert.equal(await tip.isVisible(), false);
+    await page.locator("#line").focus();
+    await tip.filter({ hasText: /slot 0/ }).waitFor();
+    const [, spoken] = /^Slot 0: default\/(\S+),/.exec(await page.locator("#live").innerText());
+    assert.equal(await tip.locator("b").innerText(), spoken);
+    await page.keyboard.press("ArrowDown");
+    await tip.filter({ hasText: /slot 16/ }).waitFor();
+    const box = await page.locator("#line").boundingBox();
+    for (let x = box.x + box.width - 80; x > box.x + 200 && !(await tip.innerText()).includes("slot 32"); x -= 25) await page.mouse.move(x, box.y + 30 + 22 + 24 * 2 + 12);
+    await tip.filter({ hasText: /slot 32/ }).waitFor();
+    await page.mouse.move(box.x + 20, box.y + 5);
+    await tip.filter({ hasText: /slot 16/ }).waitFor();
+  }));
+
 test("runs that the objects leave out are asked for", bounded, () =>
   visit({ path: view("timeline", "?form=table") }, async (page, server) => {
     await live(page);
@@ -290,7 +342,7 @@ test("from each view a way leads on to the others", bounded, () =>
   visit({ mock: { slots: 64 } }, async (page) => {
     await live(page);
     const seen = new Set();
-    const queue = ["#/slots/default/scheduler-slots?form=table", "#/timeline/default/scheduler-slots?form=table", "#/queue/default/scheduler-slots", "#/matrix/default/scheduler-slots", "#/jobs"];
+    const queue = ["#/overview", "#/slots/default/scheduler-slots?form=table", "#/timeline/default/scheduler-slots?form=table", "#/queue/default/scheduler-slots", "#/matrix/default/scheduler-slots", "#/jobs"];
     const links = {};
     for (const hash of queue) {
       await page.evaluate((to) => (location.hash = to), hash);

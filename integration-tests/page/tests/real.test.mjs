@@ -2,8 +2,8 @@
 // one. Its namespace has at least one Testbed with slots. Nothing is tested where no server is named.
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
+import { findings } from "../lib/axe.mjs";
 import { bounded, launch, live, looking, picture } from "../lib/browser.mjs";
-import { axeSource } from "../lib/packages.mjs";
 
 const url = process.env.ESI_PAGE_URL?.replace(/\/$/, "");
 const token = process.env.ESI_PAGE_TOKEN ?? "";
@@ -53,6 +53,15 @@ if (url) {
       await picture(page, "real-slots-table");
     }));
 
+  test("real: the overview has the Testbed with its slots, and each Scheduling", bounded, () =>
+    visit("#/overview", async (page) => {
+      const { items } = await json("/api/v1/schedulings?limit=10");
+      await page.getByRole("link", { name: key(), exact: true }).first().waitFor();
+      for (const { metadata } of items) await page.getByRole("link", { name: `${metadata.namespace}/${metadata.name}`, exact: true }).first().waitFor();
+      await picture(page, "real-overview");
+      assert.deepEqual(await findings(page), []);
+    }));
+
   for (const view of ["slots", "timeline", "queue", "matrix"]) {
     test(`real: ${view}`, bounded, () =>
       visit(`#/${view}/${key()}`, async (page) => {
@@ -60,9 +69,7 @@ if (url) {
         await picture(page, `real-${view}`);
         assert.equal(await page.locator("[role=alert]").count(), 0, "nothing is refused");
         assert.ok((await page.locator("main").innerText()).length > 20);
-        await page.evaluate(axeSource);
-        const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-        assert.deepEqual(violations.filter((each) => ["serious", "critical"].includes(each.impact)).map((each) => each.id), []);
+        assert.deepEqual(await findings(page), []);
       }));
   }
 

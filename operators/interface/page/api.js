@@ -1,6 +1,7 @@
 // Requests with the rights of who looks. The token is a private member of one object: it is in no storage, in no address
 // and in no cookie, and it is gone with the page.
 import { matrixOf, paths, explanationOf, problemOf, runsOf, slotsOf } from "./contract.js";
+import { namespaceOf } from "./token.js";
 
 /** What a server answered instead of what was asked for, or that none answered. */
 export class Refused extends Error {
@@ -15,6 +16,8 @@ export class Refused extends Error {
 
 export class Api {
   #token = "";
+  /** Of the account whose token it is, where the token tells. */
+  namespace = "";
   #known = new Map();
   /** `fetch`: that of the window, or of a test. */
   constructor(fetch) {
@@ -26,6 +29,7 @@ export class Api {
   }
   signIn(token) {
     this.#token = token.trim();
+    this.namespace = namespaceOf(this.#token);
     this.#known.clear();
   }
   signOut() {
@@ -102,7 +106,7 @@ export function inWords(refused, what) {
   const { status, detail, faults, retryAfter } = refused.problem;
   const said = [detail, ...faults].filter(Boolean).join(" ");
   if (status === 401) {
-    return { title: "The server does not know who asks", text: said || `It wants a bearer token before it shows ${what}.`, remedy: "Sign in with a token that was made for the audience esi and has not expired.", signIn: true };
+    return { title: "The server does not take this token", text: said, remedy: "Sign in with a token that was made for the audience esi and has not expired.", signIn: true };
   }
   if (status === 403) {
     return { title: `You may not see ${what}`, text: said || "The server did not say which right is missing.", remedy: "Ask whoever runs the cluster to bind a role with this right to your account, or sign in with another account.", signIn: true };

@@ -6,20 +6,24 @@ import { JobView } from "./job_view.js";
 import { JobsView } from "./jobs_view.js";
 import { MapView } from "./map_view.js";
 import { MatrixView } from "./matrix_view.js";
+import { OverviewView } from "./overview_view.js";
 import { QueueView } from "./queue_view.js";
 import { addressOf, routeOf, views } from "./routes.js";
 import { Store } from "./store.js";
 import { TimelineView } from "./timeline_view.js";
 import { askForToken } from "./sign_in.js";
+import { accountNamespaceIn } from "./token.js";
 import { chooseTheme, currentTheme, themes } from "./theme.js";
 
-const classes = { slots: MapView, timeline: TimelineView, queue: QueueView, matrix: MatrixView, jobs: JobsView, job: JobView };
+const classes = { overview: OverviewView, slots: MapView, timeline: TimelineView, queue: QueueView, matrix: MatrixView, jobs: JobsView, job: JobView };
 
 class App {
   api = new Api((...what) => fetch(...what));
   store = new Store(this.api);
   colours = new Colours();
   view = null;
+  /** The namespace that was shown without being asked for. */
+  guessed = "";
   #top = document.getElementById("top");
   #main = document.getElementById("main");
   #live = document.getElementById("live");
@@ -99,11 +103,16 @@ class App {
   get testbed() {
     return this.store.objects.testbed.get(this.route.key);
   }
-  /** Without one in the address the first that is known. */
+  /** Where none was chosen: the first that has slots, or else the first. */
+  #firstTestbed() {
+    const { testbed } = this.store.objects;
+    const keys = [...testbed.keys()].sort();
+    return keys.find((each) => testbed.get(each).counts.total > 0) ?? keys[0] ?? "";
+  }
   #chooseTestbed() {
     const { view, key, query } = this.route;
     if (key || !views.find((each) => each.name === view)?.ofTestbed || !this.store.synced) return;
-    const first = [...this.store.objects.testbed.keys()].sort()[0];
+    const first = this.#firstTestbed();
     if (!first) return;
     history.replaceState(null, "", addressOf(view, first, query));
     this.route = routeOf(location.hash);
@@ -115,16 +124,15 @@ class App {
     const { name } = this.store.connection;
     if (name === "refused") return true;
     if (!this.store.synced) return true;
-    return Boolean(views.find((each) => each.name === this.route.view)?.ofTestbed && !this.testbed);
+    if (!views.find((each) => each.name === this.route.view)?.ofTestbed || this.testbed) return false;
+    // The queue of a Testbed that does not exist has the Schedulings that wait for it.
+    return !(this.route.view === "queue" && this.route.key && [...this.store.objects.scheduling.values()].some((each) => each.testbed === this.route.key));
   }
   #blocked() {
     const { connection, synced } = this.store;
-    const ns = this.namespace;
     let tree;
     if (connection.name === "refused") {
-      const words = inWords(connection.why, ns ? `the testbeds, jobs and schedulings of namespace ${ns}` : "the testbeds, jobs and schedulings of all namespaces");
-      if (connection.why.status === 401) words.signIn = true;
-      tree = [refusal(words), connection.why.status === 403 ? this.#chooseLess() : null];
+      tree = this.#refused(connection.why);
     } else if (!synced && connection.name === "waiting") {
       tree = [refusal(connection.why instanceof Error && connection.why.problem ? inWords(connection.why, "what this page shows") : inWords({ problem: { status: 0, faults: [] } }, ""))];
     } else if (!synced) {
@@ -138,17 +146,46 @@ class App {
     }
     morph(this.#main, tree);
   }
-  #chooseLess() {
-    const less = this.partly ? null : h("p", { class: "card" }, h("button", { type: "button", "data-do": "allowed" }, "Show only what I may see"));
-    return [less, this.#chooseNamespace()];
+  #refused(why) {
+    if (why.status === 401 && !this.api.signedIn) {
+      return [refusal({ title: "Sign in to see Testbeds, jobs and Schedulings", text: "This page shows what your account may read. The interface asks for a bearer token, which stays in the memory of this tab.", signIn: true }, true)];
+    }
+    const ns = this.namespace;
+    const words = inWords(why, ns ? `the testbeds, jobs and schedulings of namespace ${ns}` : "the testbeds, jobs and schedulings of all namespaces");
+    if (why.status !== 403) return [refusal(words)];
+    // Nobody asked for all namespaces, nor for the one that was guessed: what helps is to name another one.
+    const calm = !ns || ns === this.guessed;
+    if (calm) {
+      words.title = ns ? `Your account may not see all of namespace ${ns}` : "Which namespace do you want to see?";
+      words.remedy = "Name a namespace in which your account has this right. Whoever runs the cluster gives it by a RoleBinding in that namespace.";
+    }
+    return [refusal(words, calm), this.#chooseNamespace(), this.partly ? null : this.#chooseKinds()];
+  }
+  #chooseKinds() {
+    return h("p", { class: "card" }, "An account with rights to some of the kinds only: ", h("button", { type: "button", "data-do": "allowed" }, "Show only what I may see"));
   }
   #chooseNamespace() {
-    return h("form", { class: "card", "data-do": "" }, h("label", { for: "namespace" }, "Show one namespace only"), h("div", { class: "row" }, h("input", { id: "namespace", name: "namespace", value: this.namespace || "default", autocomplete: "off", spellcheck: "false" }), h("button", { type: "submit", class: "primary", "data-do": "namespace" }, "Show")));
+    return h("form", { class: "card", "data-do": "" }, h("label", { for: "namespace" }, "Show one namespace only"), h("div", { class: "row" }, h("input", { id: "namespace", name: "namespace", value: this.namespace || this.#accountNamespace(), placeholder: "a namespace", autocomplete: "off", spellcheck: "false" }), h("button", { type: "submit", class: "primary", "data-do": "namespace" }, "Show")));
+  }
+  /** Of the service account who looks: by its token; where a proxy has it, by the words of the refusal. */
+  #accountNamespace() {
+    return this.api.namespace || accountNamespaceIn(this.store.connection.why?.problem?.detail ?? "");
+  }
+  /** An account without a right in all namespaces mostly has it in its own: once for each token, that is what is shown then. */
+  #tryOwnNamespace() {
+    const { name, why } = this.store.connection;
+    if (name !== "refused" || why.status !== 403 || this.namespace || this.guessed) return false;
+    this.guessed = this.#accountNamespace();
+    if (!this.guessed) return false;
+    this.set({ namespace: this.guessed });
+    this.follow();
+    return true;
   }
 
   // --- changes ---
 
   #changed(changed) {
+    if (changed.has("connection") && this.#tryOwnNamespace()) return;
     if (changed.has("connection")) this.#tell();
     if (changed.has("job")) this.#knowJobs();
     const blocked = this.blocked();
@@ -189,17 +226,17 @@ class App {
     const { objects } = this.store;
     const testbeds = [...objects.testbed.keys()].sort();
     const { view, key } = this.route;
-    const chosen = key && objects.testbed.has(key) ? key : this.last;
-    if (chosen) this.last = chosen;
+    if (objects.testbed.has(key)) this.last = key;
+    const chosen = objects.testbed.has(this.last) ? this.last : this.#firstTestbed();
     const tab = (each) => h("a", { href: addressOf(each.name, each.ofTestbed ? chosen : "", this.kept), "aria-current": each.name === view || (view === "job" && each.name === "jobs") ? "page" : null }, each.title);
     const theme = currentTheme();
     morph(this.#top, [
-      h("a", { class: "brand", href: addressOf("slots", chosen ?? ""), "aria-label": "ESI, slots" }, h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i")), h("b", null, "ESI")),
+      h("a", { class: "brand", href: addressOf("overview", "", this.kept), "aria-label": "ESI, overview" }, h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i")), h("b", null, "ESI")),
       h("div", { class: "picker" }, h("label", { for: "testbed", class: "heard" }, "Testbed"), h("select", { id: "testbed", "data-on": "testbed", disabled: testbeds.length === 0 }, testbeds.length === 0 ? h("option", null, "no Testbed") : testbeds.map((each) => h("option", { value: each, selected: each === chosen }, each)))),
       h("nav", { "aria-label": "Views" }, views.map(tab)),
       h("div", { class: "corner" }, this.namespace ? h("button", { type: "button", class: "pill", "data-do": "all-namespaces", title: "Show all namespaces again" }, `Only ${this.namespace}`, h("span", { class: "heard" }, ": show all namespaces"), sign(" ✕")) : null, this.#pill(), h("button", { type: "button", class: "quiet icon", "data-do": "theme", "aria-label": `Theme: ${themes[theme].word}. Change`, title: `Theme: ${themes[theme].word}` }, themes[theme].sign), this.api.signedIn ? h("button", { type: "button", class: "quiet", "data-do": "sign-out" }, "Sign out") : h("button", { type: "button", class: "quiet", "data-do": "sign-in" }, "Sign in")),
     ]);
-    document.title = chosen ? `${chosen} · ESI` : "ESI";
+    document.title = objects.testbed.has(key) ? `${key} · ESI` : "ESI";
   }
   #pill() {
     const { tone, text, mark } = this.#connection();
@@ -214,14 +251,15 @@ class App {
     if (name === "connecting") return { tone: "reserved", text: "Connecting", mark: "◌" };
     if (name === "filling") return { tone: "reserved", text: "Reading", mark: "◔" };
     if (name === "waiting") return { tone: "reserved", text: `Again in ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s`, mark: "↻" };
-    if (name === "refused") return { tone: "bad", text: why.status === 401 ? "Signed out" : "Not allowed", mark: "✕" };
+    if (name === "refused" && why.status === 401) return this.api.signedIn ? { tone: "bad", text: "Token refused", mark: "✕" } : { tone: "muted", text: "Not signed in", mark: "○" };
+    if (name === "refused") return { tone: "reserved", text: "Not allowed", mark: "▲" };
     return { tone: "muted", text: "Stopped", mark: "◌" };
   }
   /** Only what matters to those who listen, and once. */
   #tell() {
     const { name, why } = this.store.connection;
     if (name === "refused" && why.status === 401) this.#ask();
-    const text = { live: "Live: changes are shown as they happen.", waiting: "The connection is lost. It is tried again.", refused: "The server refused." }[name] ?? this.#said;
+    const text = { live: "Live: changes are shown as they happen.", waiting: "The connection is lost. It is tried again.", refused: why?.status === 401 && !this.api.signedIn ? "Sign in to see the objects." : "The server refused." }[name] ?? this.#said;
     if (text !== this.#said) this.announce(text);
     this.#said = text;
   }
@@ -234,6 +272,8 @@ class App {
   #ask() {
     askForToken((token) => {
       this.api.signIn(token);
+      if (this.guessed && this.namespace === this.guessed) this.set({ namespace: "" });
+      this.guessed = "";
       this.follow();
     });
   }
@@ -263,13 +303,14 @@ class App {
     },
     namespace: () => {
       const value = document.getElementById("namespace").value.trim();
-      location.hash = addressOf(this.route.view, "", { ...this.kept, namespace: value });
+      location.hash = addressOf(this.route.view, "", { namespace: value, kinds: "*" });
     },
     "all-namespaces": () => {
       location.hash = addressOf(this.route.view, "", { namespace: "*" });
     },
     allowed: () => {
-      location.hash = addressOf(this.route.view, this.route.key, { ...this.route.query, kinds: "allowed" });
+      const { query } = this.route;
+      location.hash = addressOf(this.route.view, this.route.key, { ...query, kinds: "allowed", namespace: this.namespace === this.guessed ? "*" : this.namespace });
     },
     copy: async (element) => {
       const text = element.dataset.text;

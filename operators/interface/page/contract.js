@@ -57,6 +57,12 @@ const conditionsOf = (status) =>
     since: timeOf(each.lastTransitionTime),
   }));
 
+/** How many places a claim asks for; null where there is no claim. */
+const placesOf = (claim) => (claim ? list(claim.shapes).reduce((sum, each) => sum + (each.count ?? 1), 0) : null);
+
+/** The condition of that type, if the record has it. */
+export const conditionOf = (record, type) => record.conditions.find((each) => each.type === type);
+
 /** A row of status.slots, or of the answer to `paths.slots`. */
 export const slotOf = (row) => ({
   position: row.position ?? 0,
@@ -90,6 +96,7 @@ export function testbedOf(object) {
     reason: status.reason ?? "",
     message: status.message ?? "",
     nodeLabel: spec.nodeLabel ?? "",
+    places: placesOf(spec.claim),
     slotsPerNode: status.layout?.slotsPerNode ?? spec.slotsPerNode ?? 0,
     resources: Object.entries(status.layout?.resourcesPerSlot ?? spec.resourcesPerSlot ?? {}).map(([name, size]) => `${name} ${size}`),
     nodes: nodesOf(status.layout),
@@ -128,15 +135,27 @@ export const runsOf = (answer, ns) => list(answer.items ?? answer.runs ?? answer
 const jobTypes = { sparkSpec: "Spark", flinkSpec: "Flink", sparkDriver: "SparkDriver" };
 const typeIn = (spec) => jobTypes[Object.keys(jobTypes).find((field) => field in spec)] ?? "";
 
+/** States in which a job waits to be acquired, whether or not it can be started. */
+const before_start = new Set(["InitState", "ReadyState"]);
+/** The state for people: a job that waits, and that no plan can start, has the words Refused or CannotStart instead. */
+function standingOf(state, conditions) {
+  const holds = (type, status) => conditions.some((each) => each.type === type && each.status === status);
+  if (!before_start.has(state) || !holds("Stalled", "True")) return state;
+  return holds("Accepted", "False") ? "Refused" : "CannotStart";
+}
+
 export function jobOf(object) {
   const { spec = {}, status = {} } = object;
   const meta = metaOf(object);
   const order = spec.creationRequest;
+  const state = status.state ?? "InitState";
+  const conditions = conditionsOf(status);
   return {
     ...meta,
     kind: "job",
     type: status.type || typeIn(spec),
-    state: status.state ?? "InitState",
+    state,
+    standing: standingOf(state, conditions),
     reason: status.reason ?? "",
     scheduling: refOf(spec.activeScheduling, meta.ns),
     /** Which slots of which Testbed it has the right to now. */
@@ -147,7 +166,7 @@ export function jobOf(object) {
     runCount: status.runCount ?? 0,
     lastResult: status.lastResult ?? "",
     problems: list(status.problems),
-    conditions: conditionsOf(status),
+    conditions,
   };
 }
 
@@ -155,17 +174,19 @@ export function schedulingOf(object) {
   const { spec = {}, status = {} } = object;
   const meta = metaOf(object);
   const keys = (refs) => list(refs).map((each) => refOf(each, meta.ns));
+  /** Each entry of the plan: its job, and how many slots it wants for it. */
   const wanted = spec.slotBased
-    ? list(spec.slotBased.jobs).map((each) => ({ job: refOf(each.name, meta.ns), slots: list(each.slotIds) }))
+    ? list(spec.slotBased.jobs).map((each) => ({ job: refOf(each.name, meta.ns), count: list(each.slotIds).length }))
     : spec.poolBased
-      ? list(spec.poolBased.jobs).map((each) => ({ job: refOf(each.name, meta.ns), slots: [] }))
-      : keys(spec.queueBased).map((job) => ({ job, slots: [] }));
+      ? list(spec.poolBased.jobs).map((each) => ({ job: refOf(each.name, meta.ns), count: each.slots ?? 1 }))
+      : keys(spec.queueBased).map((job) => ({ job, count: 1 }));
   return {
     ...meta,
     kind: "scheduling",
     // With a claim it has a Testbed of its own name.
     testbed: spec.claim ? keyOf(meta.ns, meta.name) : refOf(spec.testbed, meta.ns),
-    mode: status.mode || (spec.slotBased?.mode ?? "queue"),
+    places: placesOf(spec.claim),
+    mode: status.mode || (spec.slotBased?.mode ?? (spec.poolBased ? "pool" : "queue")),
     priority: spec.priority ?? 0,
     suspended: spec.suspend === true,
     wanted,

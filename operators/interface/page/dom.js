@@ -101,12 +101,12 @@ export const command = (text) =>
 /** What stands where nothing is to be seen yet, and the commands that change it. */
 export const empty = (title, text, ...commands) => h("div", { class: "empty" }, h("h2", null, title), h("p", null, text), commands.map(command));
 
-/** The answer of a server that refused, in words. */
-export const refusal = (words) =>
+/** The answer of a server that refused, in words; calm where it is no fault of anybody, and the page tells how to go on. */
+export const refusal = (words, calm = false) =>
   h(
     "div",
-    { class: "empty refused", role: "alert" },
-    h("h2", null, sign("✕", "bad"), words.title),
+    { class: "empty refused", role: calm ? null : "alert" },
+    h("h2", null, calm ? null : sign("✕", "bad"), words.title),
     h("p", null, words.text),
     words.remedy ? h("p", null, words.remedy) : null,
     words.signIn ? h("p", null, h("button", { type: "button", class: "primary", "data-do": "sign-in" }, "Sign in")) : null,

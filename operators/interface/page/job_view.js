@@ -37,7 +37,7 @@ export class JobView extends View {
     }
     const entry = this.lazy.get(this.key, job.version);
     const runs = entry.value ?? job.runs;
-    const state = stateOf("job", job.state);
+    const state = stateOf("job", job.standing);
     return [
       h("div", { class: "bar", "data-key": "bar" }, h("h1", null, job.name), h("span", { class: `chip ${state.tone}` }, sign(state.sign), state.word), h("span", { class: "muted grow" }, `${job.type} · namespace ${job.ns} · created `, time(job.created)), h("a", { class: "button", href: addressOf("jobs") }, "All jobs")),
       h(
@@ -55,7 +55,7 @@ export class JobView extends View {
     const { order } = job;
     const last = runs.at(-1);
     const rows = [
-      ["State", [stateOf("job", job.state).word, job.reason ? h("span", { class: "muted" }, ` · ${job.reason}`) : ""]],
+      ["State", [stateOf("job", job.standing).word, job.reason ? h("span", { class: "muted" }, ` · ${job.reason}`) : ""]],
       ["Scheduling", schedulingLink(this.store, job)],
       ["Testbed", order && h("a", { href: addressOf("slots", order.testbed, { job: job.key }) }, short(order.testbed, job.ns))],
       ["Slots", order && ranges(order.slots)],

@@ -17,8 +17,8 @@ export class JobsView extends View {
     const all = [...this.store.objects.job.values()];
     const text = (query.text ?? "").toLowerCase();
     const counts = new Map();
-    for (const each of all) counts.set(each.state, (counts.get(each.state) ?? 0) + 1);
-    const rows = all.filter((each) => (!text || each.key.toLowerCase().includes(text)) && (!query.state || each.state === query.state)).sort((a, b) => (a.key < b.key ? -1 : 1));
+    for (const each of all) counts.set(each.standing, (counts.get(each.standing) ?? 0) + 1);
+    const rows = all.filter((each) => (!text || each.key.toLowerCase().includes(text)) && (!query.state || each.standing === query.state)).sort((a, b) => (a.key < b.key ? -1 : 1));
     const head = h(
       "div",
       { class: "bar", "data-key": "bar" },
@@ -46,7 +46,7 @@ export class JobsView extends View {
     ];
   }
   #row(job, index) {
-    const state = stateOf("job", job.state);
+    const state = stateOf("job", job.standing);
     return h(
       "tr",
       { "data-key": job.key, "aria-rowindex": index + 2 },

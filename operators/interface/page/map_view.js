@@ -6,6 +6,7 @@ import { fitting, levels, MapLayout } from "./map_layout.js";
 import { MapPainter } from "./map_paint.js";
 import { addressOf } from "./routes.js";
 import { Surface } from "./surface.js";
+import { Tip } from "./tip.js";
 import { slotTable } from "./slot_table.js";
 import { lineOf, slotCard } from "./slot_words.js";
 import { stateOf, slotStates } from "./words.js";
@@ -158,8 +159,7 @@ export class MapView extends View {
     this.canvas = canvas;
     this.space = h("div", { class: "space" });
     box.append(h("p", { id: "map-help", class: "heard" }, "Arrow keys go from slot to slot, Enter tells more of it, plus and minus change the size, 0 fits all. The table has the same slots as text."), this.space, canvas);
-    this.tip = h("div", { class: "tip", hidden: true });
-    box.append(this.tip);
+    this.tip = new Tip(box);
     canvas.addEventListener("keydown", (event) => this.#key(event));
     canvas.addEventListener("pointermove", (event) => this.#point(event));
     canvas.addEventListener("pointerleave", () => this.#point(null));
@@ -215,18 +215,11 @@ export class MapView extends View {
     this.dirty = new Set([...(this.dirty ?? []), before, at].filter((each) => each !== null));
     this.surface.invalidate(this.level > 0);
     this.canvas.style.setProperty("cursor", at === null ? "default" : "pointer");
-    this.tip.hidden = at === null;
-    if (at === null) return;
+    if (at === null) return this.tip.hide();
     const slot = this.grid.slots[at];
-    const place = this.layout.at(at);
+    const { x, y } = this.layout.at(at);
     const state = slotStates[slot.state] ?? slotStates[""];
-    this.tip.replaceChildren(h("b", null, slot.job ? short(slot.job, this.ns) : state.word), h("span", null, sign(state.sign, state.tone), ` ${state.word} · slot ${slot.position} · ${slot.node}`), slot.state !== "FREE" && (slot.reservedFor || slot.pod) ? h("code", null, slot.reservedFor || slot.pod) : "", slot.scheduling ? h("span", { class: "muted" }, `by ${short(slot.scheduling, this.ns)}`) : "");
-    const width = this.tip.offsetWidth;
-    const left = Math.min(place.x, this.surface.width - width - 8);
-    const below = place.y + this.layout.size.height + 6;
-    this.tip.style.setProperty("left", `${Math.max(4, left)}px`);
-    const fits = below + this.tip.offsetHeight < this.box.scrollTop + this.surface.height;
-    this.tip.style.setProperty("top", `${fits ? below : place.y - this.tip.offsetHeight - 6}px`);
+    this.tip.show([h("b", null, slot.job ? short(slot.job, this.ns) : state.word), h("span", null, sign(state.sign, state.tone), ` ${state.word} · slot ${slot.position} · ${slot.node}`), slot.state !== "FREE" && (slot.reservedFor || slot.pod) ? h("code", null, slot.reservedFor || slot.pod) : "", slot.scheduling ? h("span", { class: "muted" }, `by ${short(slot.scheduling, this.ns)}`) : ""], { x, y, height: this.layout.size.height });
   }
   #click(event) {
     const at = this.#hit(event);

@@ -20,10 +20,10 @@ export function jobsOf(scheduling, told, runsOf = () => []) {
     return endedLast(told.jobs.map((each) => ({ ...each, wanted: each.slotsWanted, pods: told.pods.filter((pod) => pod.job === each.job) })));
   }
   const rows = new Map();
-  for (const { job, slots } of scheduling.wanted) {
+  for (const { job, count } of scheduling.wanted) {
     const row = rows.get(job);
-    if (row) row.wanted += Math.max(1, slots.length);
-    else rows.set(job, { ...nothing, job, place: rows.size + 1, wanted: Math.max(1, slots.length) });
+    if (row) row.wanted += count;
+    else rows.set(job, { ...nothing, job, place: rows.size + 1, wanted: count });
   }
   for (const { job } of [...scheduling.jobs, ...scheduling.assignments]) {
     if (!rows.has(job)) rows.set(job, { ...nothing, job, place: 0, wanted: 0 });

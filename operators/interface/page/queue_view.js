@@ -40,9 +40,9 @@ export class QueueView extends View {
 
   tree() {
     const { testbed } = this.app;
-    if (!testbed) return [];
-    const { active, over } = inOrder([...this.store.objects.scheduling.values()].filter((each) => each.testbed === this.key), testbed.holder);
-    const head = h("div", { class: "bar", "data-key": "bar" }, h("h1", null, "Queue"), h("span", { class: "muted grow" }, `${testbed.name} · ${testbed.counts.free} of ${plural(testbed.counts.total, "slot")} free · ${plural(active.length, "Scheduling")} under way`));
+    const { active, over } = inOrder([...this.store.objects.scheduling.values()].filter((each) => each.testbed === this.key), testbed?.holder ?? "");
+    const room = testbed ? `${testbed.name} · ${testbed.counts.free} of ${plural(testbed.counts.total, "slot")} free` : `Testbed ${this.key} does not exist`;
+    const head = h("div", { class: "bar", "data-key": "bar" }, h("h1", null, "Queue"), h("span", { class: "muted grow" }, `${room} · ${plural(active.length, "Scheduling")} under way`));
     if (active.length + over.length === 0) {
       return [head, empty("No Scheduling names this Testbed", "A Scheduling says which jobs take which slots. As soon as there is one, its jobs and what they wait for stand here.", "kubectl apply -f examples/schedulings/queue.yaml")];
     }
@@ -71,7 +71,7 @@ export class QueueView extends View {
   #scheduling(each, place, testbed) {
     const over = place === 0;
     const state = stateOf("scheduling", each.state);
-    const holds = testbed.holder === each.key;
+    const holds = testbed?.holder === each.key;
     const entry = over || place > most_explained ? { value: null, refused: null } : this.lazy.get(each.key, `${each.version} ${Math.floor(this.app.now() / 1000 / stale_after)}`);
     const told = entry.value;
     const jobs = jobsOf(each, told, (key) => this.store.objects.job.get(key)?.runs ?? []);

@@ -2,6 +2,7 @@
 import { splitKey } from "./contract.js";
 
 export const views = [
+  { name: "overview", title: "Overview", ofTestbed: false },
   { name: "slots", title: "Slots", ofTestbed: true },
   { name: "timeline", title: "Timeline", ofTestbed: true },
   { name: "queue", title: "Queue", ofTestbed: true },
@@ -22,7 +23,7 @@ export function routeOf(hash) {
   const [path, search = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view, ns, name] = path.split("/").map(decoded);
   const known = view === "job" || views.some((each) => each.name === view);
-  return { view: known ? view : "slots", key: known && ns && name ? `${ns}/${name}` : "", query: Object.fromEntries(new URLSearchParams(search)) };
+  return { view: known ? view : views[0].name, key: known && ns && name ? `${ns}/${name}` : "", query: Object.fromEntries(new URLSearchParams(search)) };
 }
 function decoded(text) {
   try {

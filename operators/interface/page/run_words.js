@@ -1,23 +1,39 @@
 // What there is to say of runs: the legend of the timeline, its table, and the card of one run.
 import { h, sign, time } from "./dom.js";
-import { duration, ranges, short } from "./format.js";
+import { duration, plural, ranges, short } from "./format.js";
 import { pager, pageOf } from "./pager.js";
 import { addressOf } from "./routes.js";
 import { beside, facts } from "./slot_words.js";
 import { endOf, gapsOf } from "./timeline_data.js";
 import { stateOf } from "./words.js";
 
-/** What the forms of a bar mean. */
-export function legend() {
+/** Hues that the legend has names for. */
+const most_hues = 16;
+
+/** What the forms of a bar mean, and whose the hues are: of the jobs with a bar in what is seen. */
+export function legend(jobs, colours, ns) {
+  const rest = jobs.length - most_hues;
+  const hue = (job) => {
+    const { fill, edge } = colours.job(job);
+    return h("a", { href: addressOf("job", job), "data-key": job, title: job }, h("svg", { class: "hue", "aria-hidden": "true", width: 12, height: 12 }, h("rect", { fill, stroke: edge, x: 0.5, y: 0.5, width: 11, height: 11 })), short(job, ns));
+  };
   return h(
-    "p",
+    "div",
     { class: "legend", "data-key": "legend" },
     h("span", null, h("i", { class: "swatch hatched" }), "swap: ghosts out, pods in"),
     h("span", null, h("i", { class: "swatch thin" }), "bound, starting"),
     h("span", null, h("i", { class: "swatch full" }), "running"),
     h("span", null, h("i", { class: "swatch gap" }), "free: a ghost keeps the room"),
     h("span", null, sign("✕", "bad"), "failed"),
+    h("div", { class: "hues", role: "group", "aria-label": "Jobs by hue" }, jobs.slice(0, most_hues).map(hue), rest > 0 ? h("span", { "data-key": "rest" }, `and ${plural(rest, "more job")}`) : null),
   );
+}
+/** The whole name of the job of a bar, and what came of the run: what is shown beside the pointer, or beside what the keys are on. */
+export function runTip({ bar, slot }, ns, now) {
+  const { run } = bar;
+  const outcome = stateOf("outcome", run.outcome);
+  const ran = run.started === null ? "not started" : `ran ${duration(endOf(run, now) - run.started)}`;
+  return [h("b", null, short(bar.job, ns)), h("span", null, sign(outcome.sign, outcome.tone), `${outcome.word} · slot ${slot} · ${ran}`)];
 }
 /** The runs as text, the newest first. */
 export function runTable(rows, page, testbed, now) {

@@ -4,6 +4,7 @@ import { eventOf, paths, splitKey } from "./contract.js";
 import { SlotGrid } from "./grid.js";
 import { EventStream } from "./stream.js";
 import { count } from "./stats.js";
+import { UseHistory } from "./use_history.js";
 
 /** Changes of state that are remembered of each object, and of how many objects. */
 const most_notes = 40;
@@ -17,6 +18,7 @@ export class Store {
   grids = new Map();
   /** "kind:key" -> [{at, from, to}]: what happened while this page was open. */
   notes = new Map();
+  history = new UseHistory();
   connection = { name: "stopped" };
   synced = false;
   #listeners = new Set();
@@ -69,6 +71,7 @@ export class Store {
     this.#fetches.clear();
     this.grids.clear();
     this.notes.clear();
+    this.history.clear();
     this.synced = false;
     this.touch("testbed", "job", "scheduling");
   }
@@ -103,8 +106,12 @@ export class Store {
     const before = map.get(record.key);
     map.set(record.key, record);
     if (before && before.uid === record.uid && before.state !== record.state) this.#note(kind, record.key, before.state, record.state);
-    if (kind === "job") this.#claim(record.key, record, before);
+    if (kind === "job") {
+      this.#claim(record.key, record, before);
+      this.history.job(record);
+    }
     if (kind === "testbed") this.#rowsOf(record);
+    if (kind === "scheduling") this.history.scheduling(record, this.now());
     this.touch(kind, `${kind}:${record.key}`);
   }
   #remove(kind, key) {
@@ -112,7 +119,11 @@ export class Store {
     if (!before) return;
     this.objects[kind].delete(key);
     this.#note(kind, key, before.state, "deleted");
-    if (kind === "job") this.#claim(key, null, before);
+    if (kind === "job") {
+      this.#claim(key, null, before);
+      this.history.jobGone(key, this.now());
+    }
+    if (kind === "scheduling") this.history.schedulingGone(before, this.now());
     if (kind === "testbed") {
       this.grids.delete(key);
       this.#fetches.get(key)?.abort.abort();

@@ -54,26 +54,28 @@ export class Surface {
 const known = new Map();
 const most_known = 20_000;
 
-/** `text` as far as it fits, with three dots at the end where it does not. Measuring is slow, so answers are kept. */
+/** `text` as far as it fits; of one that does not the middle is left out, as names often differ at their ends. Measuring is slow, so answers are kept. */
 export function fitted(context, text, width) {
   if (width < 8) return "";
   const key = `${context.font}|${Math.floor(width)}|${text}`;
   let out = known.get(key);
   if (out === undefined) {
-    out = cut(context, text, width);
+    out = cutInTheMiddle(text, (part) => context.measureText(part).width <= width);
     if (known.size >= most_known) known.clear();
     known.set(key, out);
   }
   return out;
 }
-function cut(context, text, width) {
-  if (context.measureText(text).width <= width) return text;
+/** `text`, or its beginning and its end with three dots between, as long as `fits` allows; the end has the odd letter. */
+export function cutInTheMiddle(text, fits) {
+  if (fits(text)) return text;
+  const part = (letters) => `${text.slice(0, Math.floor(letters / 2))}…${text.slice(text.length - Math.ceil(letters / 2))}`;
   let low = 0;
-  let high = text.length;
+  let high = Math.max(0, text.length - 1);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    if (fits(part(middle))) low = middle;
     else high = middle - 1;
   }
-  return low > 0 ? `${text.slice(0, low)}…` : "";
+  return low > 0 ? part(low) : "";
 }

@@ -52,6 +52,16 @@ export class TimelineData {
     }
     return [...seen.values()].sort((a, b) => b.begin - a.begin);
   }
+  /** The jobs that have a bar between `from` and `to`, sorted. */
+  jobsWithin(from, to, now) {
+    const out = new Set();
+    for (const row of this.rows.values()) {
+      for (const bar of row) {
+        if (bar.begin <= to && endOf(bar.run, now) >= from) out.add(bar.job);
+      }
+    }
+    return [...out].sort();
+  }
   /** [from, to] of all bars; nothing without any. */
   extent(now) {
     let from = Infinity;

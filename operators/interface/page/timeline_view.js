@@ -6,7 +6,8 @@ import { Lazy } from "./lazy.js";
 import { Surface } from "./surface.js";
 import { endOf, TimelineData } from "./timeline_data.js";
 import { sizes, TimelinePainter } from "./timeline_paint.js";
-import { legend, runCard, runTable } from "./run_words.js";
+import { legend, runCard, runTable, runTip } from "./run_words.js";
+import { Tip } from "./tip.js";
 import { View } from "./view.js";
 import { stateOf } from "./words.js";
 
@@ -140,7 +141,7 @@ export class TimelineView extends View {
     const body = this.asTable
       ? h("div", { class: "scroll", "data-key": "table", tabindex: 0, role: "region", "aria-label": "Table of runs" }, runTable(this.data.runs(), this.page, testbed, this.now))
       : h("div", { class: "map-box", "data-key": "line-box", "data-own": true, id: "line-box" });
-    return [head, this.asTable ? null : legend(), h("div", { class: "split", "data-key": "split" }, body, this.card ? runCard(this.card, this.data.rows, testbed, this.now) : null)];
+    return [head, this.asTable ? null : legend(this.data.jobsWithin(this.from, this.to, this.now), this.colours, this.ns), h("div", { class: "split", "data-key": "split" }, body, this.card ? runCard(this.card, this.data.rows, testbed, this.now) : null)];
   }
   // --- the picture ---
 
@@ -156,10 +157,12 @@ export class TimelineView extends View {
     const canvas = h("canvas", { id: "line", tabindex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": `Timeline of the slots of ${this.key}`, "aria-describedby": "line-help" });
     this.canvas = canvas;
     this.space = h("div", { class: "space" });
+    this.tip = new Tip(box);
     box.append(h("p", { id: "line-help", class: "heard" }, "Up and down go from slot to slot, left and right from run to run, Enter tells more. Shift with left and right moves in time, plus and minus change the span, N follows the present. The table has the same runs as text."), this.space, canvas);
     canvas.addEventListener("keydown", (event) => this.#key(event));
     canvas.addEventListener("pointerdown", (event) => this.#grab(event));
     canvas.addEventListener("pointermove", (event) => this.#drag(event));
+    canvas.addEventListener("pointerleave", () => this.#point(null));
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => this.#drop(event));
     canvas.addEventListener("focus", () => this.#focus(true));
     canvas.addEventListener("blur", () => this.#focus(false));
@@ -216,16 +219,23 @@ export class TimelineView extends View {
     const bar = (this.data.rows.get(line.slot) ?? []).find((each) => event.offsetX >= this.painter.x(each.begin, width) - 2 && event.offsetX <= this.painter.x(endOf(each.run, this.now), width) + 2);
     return bar ? { slot: line.slot, bar } : null;
   }
+  /** The whole name of what the pointer, or else the cursor of the keys, is on. */
+  #point(hit) {
+    this.canvas.style.setProperty("cursor", hit ? "pointer" : "grab");
+    const at = hit ?? (this.focused && this.cursor?.bar ? this.cursor : null);
+    const line = at && this.lines.find((each) => each.slot === at.slot);
+    if (!line) return this.tip.hide();
+    const x = Math.max(this.names, this.painter.x(at.bar.begin, this.surface.width));
+    this.tip.show(runTip(at, this.ns, this.now), { x, y: sizes.axis + line.y, height: line.height });
+  }
   #grab(event) {
+    this.tip.hide();
     this.grabbed = { x: event.clientX, y: event.clientY, to: this.to, top: this.box.scrollTop, moved: false };
     this.canvas.setPointerCapture(event.pointerId);
   }
   #drag(event) {
     const { grabbed } = this;
-    if (!grabbed) {
-      this.canvas.style.setProperty("cursor", this.#hit(event) ? "pointer" : "grab");
-      return;
-    }
+    if (!grabbed) return this.#point(this.#hit(event));
     const across = event.clientX - grabbed.x;
     const down = event.clientY - grabbed.y;
     if (!grabbed.moved && Math.hypot(across, down) < 4) return;
@@ -256,6 +266,7 @@ export class TimelineView extends View {
     }
   }
   #place(to) {
+    this.tip?.hide();
     this.end = to;
     this.follows = false;
     this.surface?.invalidate();
@@ -278,6 +289,7 @@ export class TimelineView extends View {
       if (first) this.#find(first.slot);
     }
     if (now) this.#tell();
+    this.#point(null);
     this.surface?.invalidate();
   }
   /** The last run of a slot. */
@@ -325,11 +337,12 @@ export class TimelineView extends View {
   }
   #choose(cursor) {
     this.cursor = cursor;
-    if (this.card && cursor.bar) this.card = cursor;
     const { bar } = cursor;
+    if (this.card && bar) this.card = cursor;
     if (bar && (bar.begin > this.to || endOf(bar.run, this.now) < this.from)) this.#place(bar.begin + this.span / 2);
     this.#show(cursor.slot);
     this.#tell();
+    this.#point(null);
     this.later();
   }
   #show(slot) {

@@ -11,6 +11,8 @@ export const slotStates = {
 const jobStates = {
   InitState: ["◌", "new", "muted"],
   ReadyState: ["○", "ready", "free"],
+  Refused: ["✕", "refused", "bad"],
+  CannotStart: ["✕", "cannot start", "bad"],
   InQueueState: ["◔", "in queue", "reserved"],
   SubmittedState: ["◑", "submitted", "reserved"],
   ScheduledState: ["◕", "scheduled", "occupied"],
