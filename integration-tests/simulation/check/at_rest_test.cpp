@@ -180,6 +180,17 @@ TEST_F(at_rest_test, at_the_end_a_pod_of_a_run_that_is_over_is_seen) {
     EXPECT_THAT(world.broken(), ElementsAre("leftover-pod"));
 }
 
+TEST_F(at_rest_test, at_the_end_a_forged_pod_of_a_run_that_is_over_may_stay_with_any_labels) {
+    world.until_placed();
+    world.swap_in();
+    world.finish();
+    auto forged = world.executor("exec-2", "exec-uid-2");
+    forged_world::forge_with_many_labels(forged);
+    world.put(kinds::pod, forged);
+    world.judge->at_end();
+    EXPECT_THAT(world.broken(), testing::IsEmpty());
+}
+
 TEST_F(at_rest_test, at_the_end_a_scheduling_that_waits_for_nothing_is_seen) {
     world.make_ghosts();
     world.judge->at_end();

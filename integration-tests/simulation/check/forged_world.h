@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "check/invariants.h"
+#include "model/meta.h"
 #include "model/names.h"
 
 namespace esi::simulation {
@@ -140,6 +141,14 @@ public:
                   {"schedulingGates", {{{"name", model::names::gate}}}},
                   {"containers", {requests("1", "1Gi")}}}},
                 {"status", {{"phase", "Pending"}}}};
+    }
+    /// Marks the pod as one of a forger, who gave it more labels than ESI reads.
+    static void forge_with_many_labels(json& pod) {
+        auto& labels = pod["metadata"]["labels"];
+        labels["example.com/forged"] = "true";
+        for (std::size_t i = 0; i < model::most_labels; ++i) {
+            labels[fmt::format("example.com/l{}", i)] = "";
+        }
     }
     json stranger(std::string_view name, std::string_view cpu) {
         return {{"metadata", {{"name", name}, {"namespace", "default"}, {"uid", name}}},

@@ -192,6 +192,16 @@ TEST_F(slots_test, a_forged_pod_that_is_heeded_is_seen) {
     }
 }
 
+TEST_F(slots_test, a_forged_pod_that_is_heeded_is_seen_among_more_labels_than_esi_reads) {
+    auto forged = world.executor("forged", "uid-of-forged");
+    forged_world::forge_with_many_labels(forged);
+    world.until_placed();
+    world.put(kinds::pod, forged);
+    EXPECT_THAT(world.broken(), testing::IsEmpty());
+    world.nominate("forged", "node-0");
+    EXPECT_THAT(world.broken(), ElementsAre("forgery-heeded"));
+}
+
 // --- ghosts ---
 
 TEST_F(slots_test, a_ghost_with_a_node_name_is_seen) {
