@@ -72,10 +72,12 @@ private:
     void room_is_kept(const pod_record& stranger);
     void pod_is_let_in_to_room(const json& patch);
     void slot_is_not_passed_by(const pod_record& stranger);
-    /// The room of an empty slot of `bed` on the node; nothing where none is empty, where an older
-    /// Testbed has one that is, and where something happened to the node or the operator.
-    std::optional<model::amounts> room_for_its_ghost(const testbed_record& bed,
-                                                     const std::string& node) const;
+    /// An empty slot of `bed` on the node; nothing where none is empty, where an older Testbed has
+    /// one that is, and where something happened to the node or the operator.
+    std::optional<place> slot_without_ghost(const testbed_record& bed,
+                                            const std::string& node) const;
+    /// A ghost waits at the door of that slot, and the stranger has the higher priority.
+    bool goes_before_its_ghost(const pod_record& stranger, const place& where) const;
     /// A pod came into a slot there, or left it.
     void slots_moved(const pod_record& what);
     /// What happened to the node or its scheduler lets the guard's pod down, and no operator could

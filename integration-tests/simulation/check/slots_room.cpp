@@ -179,8 +179,8 @@ void slot_rules::slots_moved(const pod_record& what) {
                   [&](const auto& each) { return each.first.second == what.seat->node; });
 }
 
-std::optional<model::amounts> slot_rules::room_for_its_ghost(const testbed_record& record,
-                                                             const std::string& node) const {
+std::optional<place> slot_rules::slot_without_ghost(const testbed_record& record,
+                                                    const std::string& node) const {
     const auto& bed = *record.testbed;
     if (bed.metadata.deleting() || !bed.metadata.undecodable.empty() || bed.spec.claim) {
         return std::nullopt;
@@ -190,6 +190,12 @@ std::optional<model::amounts> slot_rules::room_for_its_ghost(const testbed_recor
         there.unschedulable || keeps_ghosts_away(there)) {
         return std::nullopt;
     }
+    // A node that took the name of another gets its slots with a new layout, and a layout that is
+    // held stays as it is until the release.
+    const auto& members = bed.status.layout->nodes;
+    const auto member = std::ranges::find(members, node, &model::layout_node::name);
+    const bool replaced = member != members.end() && member->uid != there.metadata.uid;
+    if (replaced && !bed.hold().empty()) return std::nullopt;
     // Ghosts come after the taint.
     if (all_.wants_taint(bed, there) && !taint_of(there)) return std::nullopt;
     if (!all_.elders_are_whole(bed, node)) return std::nullopt;
@@ -203,9 +209,19 @@ std::optional<model::amounts> slot_rules::room_for_its_ghost(const testbed_recor
                        return each.slot == slot.position;
                    });
         });
-        if (!placed) return size_of(bed, where);
+        if (!placed) return where;
     }
     return std::nullopt;
+}
+
+bool slot_rules::goes_before_its_ghost(const pod_record& stranger, const place& where) const {
+    const auto there = all_.ghosts_of.find(where);
+    if (there == all_.ghosts_of.end()) return false;
+    return std::ranges::any_of(there->second, [&](const auto& uid) {
+        const auto& ghost = all_.pods.at(uid);
+        return ghost.live() && !ghost.pod->metadata.deleting() &&
+               stranger.priority > ghost.priority;
+    });
 }
 
 void slot_rules::slot_is_not_passed_by(const pod_record& stranger) {
@@ -216,12 +232,15 @@ void slot_rules::slot_is_not_passed_by(const pod_record& stranger) {
     model::take(free, all_.taken(name, stranger.pod->metadata.uid));
     for (const auto* bed : all_.testbeds_on(name)) {
         const std::pair key(bed->testbed->metadata.uid, name);
-        const auto room = room_for_its_ghost(*bed, name);
-        if (!room) {
+        const auto slot = slot_without_ghost(*bed, name);
+        if (!slot) {
             passed_by_.erase(key);
             continue;
         }
-        if (stranger.by_name || !fits(*room, free)) continue;
+        if (stranger.by_name || !fits(size_of(*bed->testbed, *slot), free)) continue;
+        // kube-scheduler tries a pod of higher priority first, and counts no lower nomination
+        // against it: the ghost at the door could not have kept the room from that pod.
+        if (goes_before_its_ghost(stranger, *slot)) continue;
         const auto first = passed_by_.try_emplace(key, here_.now()).first->second;
         out_.require(here_.now() < first + once_passed_by, "slot-passed-by",
                      {bed->testbed->metadata.uid, stranger.pod->metadata.uid}, [&] {
@@ -241,8 +260,8 @@ void slot_rules::slots_come_back() {
         auto free = record.node->allocatable;
         model::take(free, all_.taken(name));
         for (const auto* bed : all_.testbeds_on(name)) {
-            const auto room = room_for_its_ghost(*bed, name);
-            if (!room || !fits(*room, free)) continue;
+            const auto slot = slot_without_ghost(*bed, name);
+            if (!slot || !fits(size_of(*bed->testbed, *slot), free)) continue;
             const std::pair key(bed->testbed->metadata.uid, name);
             const auto known = free_since_.find(key);
             const auto since = known == free_since_.end() ? here_.now() : known->second;

@@ -61,16 +61,30 @@ struct slots_test : testing::Test {
 /// The room of the slot on node-0 comes free twice, and pods of others are bound there.
 void pass_a_slot_by(
     forged_world& world, steady_time::duration between,
-    const std::function<void()>& meanwhile = [] {}) {
+    const std::function<void()>& meanwhile = [] {}, int priority = 0) {
     world.judge->all_disturbances_are_told();
     world.wait(seconds(60));
-    world.put(kinds::pod, world.stranger("first", "500m"));
-    world.put(kinds::pod, world.stranger("second", "500m"));
+    for (const char* name : {"first", "second"}) {
+        auto stranger = world.stranger(name, "500m");
+        stranger["spec"]["priority"] = priority;
+        world.put(kinds::pod, stranger);
+    }
     world.bind("first", "node-0");
     world.wait(between);
     world.remove_pod("first");
     meanwhile();
     world.bind("second", "node-0");
+}
+
+/// Time passes in steps of a minute, and after each the rules look, as something has changed.
+void wait_and_look(forged_world& world, int steps) {
+    for (int step = 0; step < steps; ++step) {
+        world.wait(seconds(61));
+        world.put(
+            kinds::lease,
+            {{"metadata", {{"name", "esi-testbed"}, {"namespace", "esi-system"}, {"uid", "lease"}}},
+             {"spec", {{"leaseTransitions", step}}}});
+    }
 }
 
 // --- slots ---
@@ -375,6 +389,24 @@ TEST_F(slots_test, room_that_goes_once_to_pods_that_are_pending_passes_no_slot_b
     EXPECT_EQ(first(), "");
 }
 
+TEST_F(slots_test, a_slot_is_passed_by_only_by_pods_that_do_not_go_before_its_ghost) {
+    // The ghost waits at the door all the time; its priority is 100.
+    const auto with_pods_of = [](int priority) {
+        forged_world here;
+        here.begin();
+        here.put(kinds::pod, here.ghost(0, "ghost-0b", false));
+        pass_a_slot_by(here, seconds(8), [] {}, priority);
+        return here.broken();
+    };
+    EXPECT_THAT(with_pods_of(100), ElementsAre("slot-passed-by"));
+    EXPECT_THAT(with_pods_of(101), testing::IsEmpty());
+}
+
+TEST_F(slots_test, a_slot_without_a_ghost_at_the_door_is_passed_by_whoever_comes) {
+    pass_a_slot_by(world, seconds(8), [] {}, 101);
+    EXPECT_THAT(world.broken(), ElementsAre("slot-passed-by"));
+}
+
 TEST_F(slots_test, a_slot_that_was_filled_meanwhile_is_not_passed_by) {
     pass_a_slot_by(world, seconds(8), [this] {
         world.put(kinds::pod, world.ghost(0, "ghost-0b", false));
@@ -422,17 +454,34 @@ TEST_F(slots_test, a_slot_that_has_room_and_gets_no_ghost_is_seen) {
         here.begin();
         here.judge->all_disturbances_are_told();
         if (filled) here.make_ghosts();
-        for (int beat = 0; beat < 3; ++beat) {
-            here.wait(seconds(61));
-            here.put(kinds::lease,
-                     {{"metadata",
-                       {{"name", "esi-testbed"}, {"namespace", "esi-system"}, {"uid", "lease"}}},
-                      {"spec", {{"leaseTransitions", beat}}}});
-        }
+        wait_and_look(here, 3);
         return here.broken();
     };
     EXPECT_THAT(broken(false), ElementsAre("slot-stays-empty"));
     EXPECT_THAT(broken(true), testing::IsEmpty());
+}
+
+TEST_F(slots_test, a_node_that_took_a_name_over_gets_no_ghost_while_the_layout_is_held) {
+    const auto broken = [](bool held) {
+        forged_world here;
+        here.begin();
+        here.judge->all_disturbances_are_told();
+        here.make_ghosts();
+        here.set_finalizer();
+        if (held) here.hold();
+        auto node = here.store.find(kinds::node, {}, "node-0")->body();
+        here.store.erase(kinds::node, {}, "node-0");
+        here.remove_pod("grid-ghost-0");
+        node["metadata"]["uid"] = "00000000-0000-4000-8000-0000000000b0";
+        node["metadata"].erase("resourceVersion");
+        here.put(kinds::node, node);
+        // What was decided before the node was replaced has long arrived.
+        here.wait(std::chrono::minutes(11));
+        wait_and_look(here, 2);
+        return here.broken();
+    };
+    EXPECT_THAT(broken(true), testing::IsEmpty());
+    EXPECT_THAT(broken(false), ElementsAre("slot-stays-empty"));
 }
 
 TEST_F(slots_test, a_pod_that_is_let_in_where_somebody_has_been_for_long_is_seen) {
