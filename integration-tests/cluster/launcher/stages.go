@@ -45,6 +45,11 @@ func kwokConfig() ([]byte, error) {
 	// PodScheduled is written with the binding; without it the pod came with a nodeName.
 	bound := `(([.status.conditions[]? | select(.type == "PodScheduled") | .lastTransitionTime] | first) // .metadata.creationTimestamp)`
 	ready["spec"].(object)["delay"] = delayUntil(after(bound, startSeconds))
+	// kwok takes one of the stages that match at random. So a pod of a Job whose end is
+	// said in an annotation must not match the stage that ends it at once.
+	completes := stages[3]["spec"].(object)["selector"].(object)
+	completes["matchExpressions"] = append(completes["matchExpressions"].([]any),
+		missing(annotation(runSeconds)), missing(annotation(failAfter)))
 
 	stages = append(stages,
 		podStage("pod-delete", []any{exists(".metadata.deletionTimestamp")},

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
+	"sigs.k8s.io/kwok/pkg/apis/internalversion"
+	"sigs.k8s.io/kwok/pkg/utils/expression"
 	"sigs.k8s.io/yaml"
 )
 
@@ -62,84 +64,105 @@ func TestDelaysCountFromWhatThePodCarries(t *testing.T) {
 	}
 }
 
-func TestTheApplicationsPodsDoNotEndByThemselves(t *testing.T) {
-	content, err := kwokConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys []string // of which none may give anything
-	for _, document := range strings.Split(string(content), "---\n")[1:] {
-		var stage struct {
-			Metadata struct{ Name string }
-			Spec     struct {
-				Selector struct {
-					MatchExpressions []struct{ Key, Operator string }
-				}
+// A document of kwok's configuration, as far as these tests read it.
+type stage struct {
+	Kind     string
+	Metadata struct{ Name string }
+	Spec     struct {
+		ResourceRef struct{ Kind string }
+		Selector    struct {
+			MatchExpressions []struct {
+				Key      string
+				Operator internalversion.SelectorOperator
+				Values   []string
 			}
-		}
-		if err := yaml.Unmarshal([]byte(document), &stage); err != nil {
-			t.Fatal(err)
-		}
-		for _, expression := range stage.Spec.Selector.MatchExpressions {
-			if stage.Metadata.Name == "pod-run-seconds" && expression.Operator == "DoesNotExist" {
-				keys = append(keys, expression.Key)
-			}
-		}
-	}
-	for _, c := range []struct {
-		pod  string
-		ends bool
-	}{
-		{`{metadata: {}}`, true},
-		{`{metadata: {labels: {type: other}}}`, true},
-		{`{metadata: {labels: {spark-role: driver}}}`, false},
-		{`{metadata: {labels: {type: flink-standalone-kubernetes}}}`, false},
-	} {
-		ends := true
-		for _, key := range keys {
-			if present(t, key, c.pod) {
-				ends = false
-			}
-		}
-		if ends != c.ends {
-			t.Errorf("%s ends by itself: %v, want %v", c.pod, ends, c.ends)
 		}
 	}
 }
 
-// present says whether a selector's key gives anything but null.
-func present(t *testing.T, key, pod string) bool {
+func documents(t *testing.T) []stage {
 	t.Helper()
-	query, err := gojq.Parse(key)
+	content, err := kwokConfig()
 	if err != nil {
-		t.Fatalf("%s: %v", key, err)
+		t.Fatal(err)
 	}
+	var out []stage
+	for _, document := range strings.Split(string(content), "---\n")[1:] {
+		var each stage
+		if err := yaml.Unmarshal([]byte(document), &each); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, each)
+	}
+	return out
+}
+
+func TestOneStageAtMostIsAPodsNext(t *testing.T) {
+	for _, c := range []struct{ name, pod, want string }{
+		{"a pod runs on", `{status: {phase: Running}}`, ""},
+		{"a pod ends after its time",
+			`{metadata: {annotations: {esi-test/run-seconds: "9"}}, status: {phase: Running}}`, "pod-run-seconds"},
+		{"a pod of a Job ends at once",
+			`{metadata: {ownerReferences: [{kind: Job}]}, status: {phase: Running}}`, "pod-complete"},
+		{"a pod of a Job with a time ends after it",
+			`{metadata: {ownerReferences: [{kind: Job}], annotations: {esi-test/run-seconds: "9"}}, status: {phase: Running}}`,
+			"pod-run-seconds"},
+		{"a pod of a Job that is to fail fails",
+			`{metadata: {ownerReferences: [{kind: Job}], annotations: {esi-test/fail-after: "9"}}, status: {phase: Running}}`,
+			"pod-fail-after"},
+		{"of both times the one to fail counts",
+			`{metadata: {annotations: {esi-test/run-seconds: "3", esi-test/fail-after: "9"}}, status: {phase: Running}}`,
+			"pod-fail-after"},
+		{"a driver ends when the stand-in for Spark ends it",
+			`{metadata: {labels: {spark-role: driver}, annotations: {esi-test/run-seconds: "9"}}, status: {phase: Running}}`, ""},
+		{"a JobManager ends when the stand-in for Flink ends it",
+			`{metadata: {labels: {type: flink-standalone-kubernetes}, annotations: {esi-test/run-seconds: "9"}}, status: {phase: Running}}`,
+			""},
+		{"a pod of another type is none of Flink's",
+			`{metadata: {labels: {type: other}, annotations: {esi-test/run-seconds: "9"}}, status: {phase: Running}}`,
+			"pod-run-seconds"},
+		{"a deleted pod goes, whatever it has",
+			`{metadata: {deletionTimestamp: "2026-01-01T00:00:40Z", ownerReferences: [{kind: Job}], annotations: {esi-test/run-seconds: "9"}}, status: {phase: Running}}`,
+			"pod-delete"},
+		{"a bound pod becomes ready", `{status: {phase: Pending}}`, "pod-ready"},
+	} {
+		var found []string
+		for _, each := range documents(t) {
+			if each.Kind == "Stage" && each.Spec.ResourceRef.Kind == "Pod" && each.takes(t, c.pod) {
+				found = append(found, each.Metadata.Name)
+			}
+		}
+		if got := strings.Join(found, ", "); got != c.want {
+			t.Errorf("%s: the stages %q match, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// takes says whether the selector matches the pod, by kwok's own code.
+func (s stage) takes(t *testing.T, pod string) bool {
+	t.Helper()
 	var input map[string]any
 	if err := yaml.Unmarshal([]byte(pod), &input); err != nil {
 		t.Fatal(err)
 	}
-	value, ok := query.Run(input).Next()
-	if fault, isError := value.(error); isError {
-		t.Fatalf("%s: %v", key, fault)
+	for _, each := range s.Spec.Selector.MatchExpressions {
+		requirement, err := expression.NewRequirement(each.Key, each.Operator, each.Values)
+		if err != nil {
+			t.Fatalf("%s: %v", each.Key, err)
+		}
+		if matches, err := requirement.Matches(t.Context(), input); err != nil {
+			t.Fatalf("%s: %v", each.Key, err)
+		} else if !matches {
+			return false
+		}
 	}
-	return ok && value != nil
+	return true
 }
 
 func TestEachStageHasANameOfItsOwn(t *testing.T) {
-	content, err := kwokConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
-	for _, document := range strings.Split(string(content), "---\n")[1:] {
-		var stage struct {
-			Kind     string
-			Metadata struct{ Name string }
-		}
-		if err := yaml.Unmarshal([]byte(document), &stage); err != nil {
-			t.Fatal(err)
-		}
-		name := stage.Kind + " " + stage.Metadata.Name
+	for _, each := range documents(t) {
+		name := each.Kind + " " + each.Metadata.Name
 		if seen[name] {
 			t.Errorf("%s is there twice", name)
 		}
