@@ -66,3 +66,5 @@ def test_what_is_added_to_a_pod_later_ends_the_run_at_once_with_both_numbers(sce
     run, = scene.status("BatchJob", "a")["runs"]
     assert run["reason"] == "LargerThanSlot"
     assert "it requests 850m cpu, the slot has 600m" in run["message"]
+    assert scene.seats("a") == {}, "it did not enter the slot"
+    scene.testbed_ready()
