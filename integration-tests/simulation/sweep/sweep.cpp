@@ -110,9 +110,10 @@ std::vector<spec_change> changes_of(const sweep_base& base, const json& schema) 
         for (auto& one : trials(of, present)) {
             auto there = way_to(base, of, one.value);
             if (!there) continue;
-            // An absent namespace is the object's own.
-            const bool same = of.path.back() == "namespace" && present == json("default") &&
-                              (!one.value || one.value->is_null() || *one.value == "");
+            // An absent namespace is the object's own; slots are a set.
+            const bool same = (of.path.back() == "namespace" && present == json("default") &&
+                               (!one.value || one.value->is_null() || *one.value == "")) ||
+                              (of.path.back() == "slotIds" && one.label == "turned-round");
             out.push_back({fmt::format("{}/{}", of.name(), one.label), top, std::move(*there),
                            way_back(base, of), one.forbidden && i < declared, same});
         }
