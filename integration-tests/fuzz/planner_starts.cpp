@@ -119,6 +119,8 @@ struct checked {
         }
         if (of.chosen == &queue_policy()) {
             queue();
+        } else if (of.chosen == &pool_policy()) {
+            pool();
         } else {
             slots(of.chosen == &strict_policy());
         }
@@ -151,6 +153,20 @@ struct checked {
             if (begun != nullptr) {
                 require(begun->slot_ids == wanted[job.name], "{} has other slots", job.name.text());
             }
+        }
+    }
+    /// Each job takes the lowest free slots if there are enough for it.
+    void pool() {
+        for (const auto& job : of.jobs) {
+            if (!startable.contains(job.name)) continue;
+            const auto* begun = start_of(job.name);
+            const bool enough = std::ssize(free) >= job.slots_wanted;
+            require((begun != nullptr) == enough, "{} {}", job.name.text(),
+                    enough ? "does not start" : "starts");
+            if (begun == nullptr) continue;
+            const std::vector<int> lowest(free.begin(), std::next(free.begin(), job.slots_wanted));
+            require(begun->slot_ids == lowest, "{} has other slots", job.name.text());
+            for (int id : lowest) free.erase(id);
         }
     }
     void slots(bool strict) {

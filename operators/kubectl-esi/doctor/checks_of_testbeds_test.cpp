@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kubectl-esi/doctor/quotas.h"
-#include "kubectl-esi/doctor/testing/cluster.h"
+#include "kubectl-esi/doctor/testing.h"
 
 namespace esi::kubectl::doctor {
 namespace {

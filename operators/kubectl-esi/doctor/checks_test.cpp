@@ -6,7 +6,7 @@
 
 #include "kubectl-esi/doctor/definitions.h"
 #include "kubectl-esi/doctor/doctor.h"
-#include "kubectl-esi/doctor/testing/cluster.h"
+#include "kubectl-esi/doctor/testing.h"
 #include "model/crd_files.h"
 #include "model/names.h"
 
