@@ -17,8 +17,8 @@ using json = nlohmann::json;
 enum class init_containers { all, sidecars };
 
 /// The effective requests of a pod of this spec whose container `main` asks for `main_size`, as the
-/// API server and kube-scheduler count them (a limit without a request is one). Parts that cannot be
-/// read count nothing: the API server refuses them.
+/// API server and kube-scheduler count them (a limit without a request is one). Parts that cannot
+/// be read count nothing: the API server refuses them.
 model::amounts requests_of(json pod, std::string_view main, const model::amounts& main_size,
                            init_containers counted);
 
