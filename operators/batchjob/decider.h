@@ -215,9 +215,4 @@ private:
     std::string reason_text_;
 };
 
-/// Why a pod that asks for so much cannot be in this slot, with both numbers; nothing if it can.
-/// `pod`: its usual name.
-std::optional<spec_problem> larger_than(const model::resource_list& slot, std::string_view pod,
-                                        const model::amounts& least, bool by_slot);
-
 }  // namespace esi::batchjob

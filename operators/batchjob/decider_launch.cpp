@@ -6,6 +6,7 @@
 #include "batchjob/backends/kind.h"
 #include "batchjob/backends/marks.h"
 #include "batchjob/decider.h"
+#include "batchjob/fitting.h"
 #include "grid/grid.h"
 #include "grid/rights.h"
 
@@ -128,15 +129,10 @@ std::optional<decider::launch_problem> decider::judge_slots(
 
 /// A pod of the spec is larger than its slot: it would wait at its gate for ever.
 std::optional<spec_problem> decider::judge_size(const build_request& request) const {
-    const auto& kind = *seen_.kind;
-    if (auto why = kind.too_small(request.spec, request.slot_size)) return why;
-    const auto against = [&](pod_role role, std::string_view name, const auto& slot) {
-        return larger_than(slot, name, kind.least_size(request.spec, role, request.by_slot),
-                           request.by_slot);
-    };
-    auto why = against(pod_role::slot, kind.worker(), request.slot_size);
+    fitting fit(*seen_.kind, request.spec, request.by_slot);
+    auto why = fit.worker(request.slot_size);
     if (why || !request.coordinator) return why;
-    return against(pod_role::coordinator, kind.coordinator(), request.coordinator->size);
+    return fit.coordinator(request.coordinator->size);
 }
 
 build_request decider::request_for(const model::creation_request& order) const {

@@ -6,9 +6,9 @@
 
 #include "base/contains.h"
 #include "batchjob/decider.h"
+#include "batchjob/fitting.h"
 #include "batchjob/runs.h"
 #include "grid/grid.h"
-#include "grid/slot_room.h"
 #include "model/names.h"
 #include "model/text.h"
 
@@ -58,63 +58,23 @@ std::int64_t slot_memory(const model::testbed& bed) {
     return memory_of(largest_of(slot_sizes(bed, model::slot_role::worker)));
 }
 
-/// Whether slots can hold the pods of one job. What the pods ask for is worked out once.
-class fitting {
-public:
-    fitting(const backend& kind, const model::raw_json& spec, bool by_slot)
-        : kind_(kind), spec_(spec), by_slot_(by_slot) {}
-
-    /// Why no slot of the Testbed can hold a worker of the job, or no coordinator place the
-    /// coordinator; without such places the coordinator stays off the Testbed.
-    std::optional<spec_problem> against(const model::testbed& bed) {
-        const auto workers = slot_sizes(bed, model::slot_role::worker);
-        const auto holds_worker = [&](auto* each) { return !of_worker(*each); };
-        if (std::ranges::none_of(workers, holds_worker)) return of_worker(largest_of(workers));
-        const auto places = slot_sizes(bed, model::slot_role::coordinator);
-        const auto holds = [&](auto* each) { return !of_coordinator(*each); };
-        if (places.empty() || std::ranges::any_of(places, holds)) return std::nullopt;
-        return of_coordinator(largest_of(places));
-    }
-
-private:
-    std::optional<spec_problem> of_worker(const model::resource_list& slot) {
-        if (auto why = kind_.too_small(spec_, slot)) return why;
-        if (!worker_) worker_ = kind_.least_size(spec_, pod_role::slot, by_slot_);
-        return larger_than(slot, kind_.worker(), *worker_, by_slot_);
-    }
-    std::optional<spec_problem> of_coordinator(const model::resource_list& place) {
-        if (auto why = kind_.coordinator_too_small(spec_, place)) return why;
-        if (!coordinator_) {
-            coordinator_ = kind_.least_size(spec_, pod_role::coordinator, by_slot_);
-        }
-        return larger_than(place, kind_.coordinator(), *coordinator_, by_slot_);
-    }
-
-    const backend& kind_;
-    const model::raw_json& spec_;
-    bool by_slot_;
-    std::optional<model::amounts> worker_;
-    std::optional<model::amounts> coordinator_;
-};
+/// Why no slot of the Testbed can hold a worker of the job, or no coordinator place the
+/// coordinator; without such places the coordinator stays off the Testbed.
+std::optional<spec_problem> against(fitting& fit, const model::testbed& bed) {
+    const auto workers = slot_sizes(bed, model::slot_role::worker);
+    const auto holds_worker = [&](auto* each) { return !fit.worker(*each); };
+    if (std::ranges::none_of(workers, holds_worker)) return fit.worker(largest_of(workers));
+    const auto places = slot_sizes(bed, model::slot_role::coordinator);
+    const auto holds = [&](auto* each) { return !fit.coordinator(*each); };
+    if (places.empty() || std::ranges::any_of(places, holds)) return std::nullopt;
+    return fit.coordinator(largest_of(places));
+}
 
 bool is_about_the_spec(std::string_view reason) {
     return reason == reasons::spec_refused || reason == reasons::undecodable;
 }
 
 }  // namespace
-
-std::optional<spec_problem> larger_than(const model::resource_list& slot, std::string_view pod,
-                                        const model::amounts& least, bool by_slot) {
-    const auto text = grid::larger_than_slot(least, slot);
-    if (text.empty()) return std::nullopt;
-    return spec_problem{
-        "LargerThanSlot",
-        fmt::format("one {} is larger than the slot: {}; ask for less, or take larger slots{}", pod,
-                    text,
-                    by_slot ? ""
-                            : ", or set spec.sizing to Slot, which gives each pod the numbers "
-                              "of its slot")};
-}
 
 bool decider::is_sized_by_slot() const { return job_.spec.sizing == model::job_sizing::slot; }
 
@@ -130,7 +90,7 @@ decider::verdict decider::fits() const {
     const model::testbed* largest = nullptr;
     fitting fit(*seen_.kind, *text, is_sized_by_slot());
     for (const auto& bed : seen_.usable) {
-        if (!fit.against(*bed)) {
+        if (!against(fit, *bed)) {
             // The text leaves out the Testbed's name: otherwise each Testbed that is created or
             // deleted would change the status of all jobs.
             return {"True", "SlotLargeEnough",
@@ -138,7 +98,7 @@ decider::verdict decider::fits() const {
         }
         if (!largest || slot_memory(*bed) > slot_memory(*largest)) largest = bed.get();
     }
-    const auto why = fit.against(*largest);
+    const auto why = against(fit, *largest);
     return {"False", why->reason,
             fmt::format("Testbed {} has the largest slots: {}", largest->metadata.key().text(),
                         why->text)};

@@ -165,6 +165,12 @@ void plan::add(planned_job job) {
     jobs.push_back(std::move(job));
 }
 
+void plan::add_once(planned_job job, std::string_view field, std::string_view all_in_one) {
+    if (find(job.name) == nullptr) return add(std::move(job));
+    wrong = problem{reasons::duplicate_job, fmt::format("{} names {} twice; name it once, {}",
+                                                        field, job_text(job.name), all_in_one)};
+}
+
 bool plan::empty() const {
     return std::ranges::all_of(jobs, [&](auto& job) { return cancelled.contains(job.name); });
 }

@@ -50,6 +50,9 @@ struct plan {
 
     const planned_job* find(const model::object_key& name) const;
     void add(planned_job job);
+    /// The same for a job of `field`, which may name it once; `wrong` if it is there. `all_in_one`:
+    /// what the one entry has to say.
+    void add_once(planned_job job, std::string_view field, std::string_view all_in_one);
     /// There is no job to start, and was none: the queue is empty, or all its jobs are cancelled.
     bool empty() const;
     /// The run has failed, and the job has retries left.

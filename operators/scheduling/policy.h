@@ -151,7 +151,7 @@ public:
     virtual bool is_asked_for(const model::scheduling_spec& spec) const = 0;
     /// Copies what the first assignment keeps of the member into status.plan: nothing, if all of it
     /// may change afterwards.
-    virtual void freeze(model::scheduling_spec& into, const model::scheduling_spec& from) const = 0;
+    virtual void freeze(model::scheduling_spec&, const model::scheduling_spec&) const {}
     /// Only if freeze() keeps something: takes over from `now`, the present spec, what may change
     /// after the first assignment. Returns what was changed without effect, as a sentence; empty if
     /// there is nothing of that kind.
@@ -164,11 +164,11 @@ public:
     virtual void read(plan& into, const model::scheduling_spec& spec,
                       std::string_view ns) const = 0;
     /// Adds to `known` the jobs that can never start in a layout with so many places of workers
-    /// because of the order of the plan. `known`: jobs that cannot for a reason of their own. Jobs
-    /// of `started` have left the plan's order.
-    virtual void find_problems(const plan& of, int slots,
-                               const std::set<model::object_key>& started,
-                               std::map<model::object_key, problem>& known) const = 0;
+    /// because of the order of the plan: none, if no job depends on those before it. `known`: jobs
+    /// that cannot for a reason of their own. Jobs of `started` have left the plan's order.
+    virtual void find_problems(const plan&, int /*slots*/,
+                               const std::set<model::object_key>& /*started*/,
+                               std::map<model::object_key, problem>& /*known*/) const {}
     /// Which jobs start next, and in which slots: the same input gives the same starts. If the
     /// layout has coordinator places, each start has one (coordinator_turns).
     virtual next_starts next(const plan& of, const plan_progress& jobs,

@@ -1,17 +1,10 @@
-#include <fmt/format.h>
-
 #include "grid/rights.h"
-#include "model/conditions.h"
 #include "scheduling/plan.h"
 #include "scheduling/policies.h"
-#include "scheduling/words.h"
 
 namespace esi::scheduling {
 
 namespace {
-
-using model::object_key;
-namespace reasons = model::condition_reason;
 
 class pool final : public policy {
 public:
@@ -20,27 +13,13 @@ public:
     bool is_asked_for(const model::scheduling_spec& spec) const override {
         return spec.pool_based.has_value();
     }
-    /// A pool may change at any time.
-    void freeze(model::scheduling_spec&, const model::scheduling_spec&) const override {}
-
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {
         if (!spec.pool_based) return;
         for (const auto& job : spec.pool_based->jobs) {
-            auto name = grid::in_namespace(job.name, ns);
-            if (into.find(name) == nullptr) {
-                into.add({std::move(name), job.slots, {}});
-                continue;
-            }
-            into.wrong = problem{
-                reasons::duplicate_job,
-                fmt::format("poolBased names {} twice; name it once, with the number of its slots",
-                            job_text(name))};
+            into.add_once({grid::in_namespace(job.name, ns), job.slots, {}}, field(),
+                          "with the number of its slots");
         }
     }
-
-    /// A job of a pool does not depend on those before it.
-    void find_problems(const plan&, int, const std::set<object_key>&,
-                       std::map<object_key, problem>&) const override {}
 
     next_starts next(const plan& of, const plan_progress& progress,
                      const free_slots& free) const override {

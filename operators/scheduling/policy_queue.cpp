@@ -23,9 +23,6 @@ public:
     bool is_asked_for(const model::scheduling_spec& spec) const override {
         return spec.queue_based.has_value();
     }
-    /// A queue may change at any time.
-    void freeze(model::scheduling_spec&, const model::scheduling_spec&) const override {}
-
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {
         if (!spec.queue_based) return;
         for (const auto& entry : *spec.queue_based) {

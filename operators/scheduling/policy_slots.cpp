@@ -3,17 +3,14 @@
 #include <algorithm>
 
 #include "grid/rights.h"
-#include "model/conditions.h"
 #include "scheduling/plan.h"
 #include "scheduling/policies.h"
-#include "scheduling/words.h"
 
 namespace esi::scheduling {
 
 namespace {
 
 using model::object_key;
-namespace reasons = model::condition_reason;
 
 /// Both modes of slotBased: each job names its slots.
 class slots final : public policy {
@@ -39,21 +36,11 @@ public:
 
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {
         for (const auto& job : spec.slot_based->jobs) {
-            auto name = grid::in_namespace(job.name, ns);
-            if (into.find(name) != nullptr) {
-                into.wrong = problem{
-                    reasons::duplicate_job,
-                    fmt::format("slotBased names {} twice; name it once, with all its slots",
-                                job_text(name))};
-                continue;
-            }
-            into.add({name, static_cast<int>(job.slot_ids.size()), job.slot_ids});
+            into.add_once({grid::in_namespace(job.name, ns), static_cast<int>(job.slot_ids.size()),
+                           job.slot_ids},
+                          field(), "with all its slots");
         }
     }
-
-    /// A job that names its slots does not depend on those before it.
-    void find_problems(const plan&, int, const std::set<object_key>&,
-                       std::map<object_key, problem>&) const override {}
 
     next_starts next(const plan& of, const plan_progress& progress,
                      const free_slots& free) const override {

@@ -393,12 +393,9 @@ public:
     bool is_asked_for(const model::scheduling_spec& spec) const override {
         return queue_policy().is_asked_for(spec);
     }
-    void freeze(model::scheduling_spec&, const model::scheduling_spec&) const override {}
     void read(plan& into, const model::scheduling_spec& spec, std::string_view ns) const override {
         queue_policy().read(into, spec, ns);
     }
-    void find_problems(const plan&, int, const std::set<object_key>&,
-                       std::map<object_key, problem>&) const override {}
     next_starts next(const plan& of, const plan_progress& jobs,
                      const free_slots& free) const override {
         std::vector<int> left;

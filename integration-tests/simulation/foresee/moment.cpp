@@ -162,29 +162,21 @@ private:
     }
     /// More jobs at its end, or one less.
     bool grow(const json& spec, json& patch, int slots) {
-        const auto* queue = fields::find(spec, {"queueBased"});
-        const auto* pool = fields::find(spec, {"poolBased", "jobs"});
-        const auto* list = queue ? queue : pool ? pool : fields::find(spec, {"slotBased", "jobs"});
-        if (!list || !list->is_array()) return false;
-        json longer = *list;
+        const auto at = list_of_jobs(spec);
+        if (!at) return false;
+        json longer = spec.at(*at);
         if (longer.size() > 1 && chance_.chance(200)) {
             longer.erase(longer.begin() +
                          static_cast<std::ptrdiff_t>(chance_.below(longer.size())));
-        } else if (queue) {
+        } else if (spec.contains("queueBased")) {
             for (auto& each : entries(slots)) longer.push_back(std::move(each));
-        } else if (pool) {
+        } else if (spec.contains("poolBased")) {
             longer.push_back(pooled(some_jobs(1).front(), slots));
         } else {
             longer.push_back(
                 {{"name", reference(some_jobs(1).front())}, {"slotIds", some_slots(slots)}});
         }
-        if (queue) {
-            patch["queueBased"] = std::move(longer);
-        } else if (pool) {
-            patch["poolBased"]["jobs"] = std::move(longer);
-        } else {
-            patch["slotBased"]["jobs"] = std::move(longer);
-        }
+        patch[*at] = std::move(longer);
         return true;
     }
 

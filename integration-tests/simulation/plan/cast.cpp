@@ -97,43 +97,44 @@ void cast::job(const job_name& name, int seconds, std::string_view end,
     to_.scripts[name.ns + "/" + name.name] = {{"seconds", seconds}, {"end", end}};
 }
 
-void cast::queue(const std::string& name, const std::string& testbed,
-                 const std::vector<job_name>& entries, bool release) {
-    json list = json::array();
-    for (const auto& one : entries) list.push_back(one.reference());
+void cast::scheduling(const std::string& name, const std::string& testbed, const char* member,
+                      json jobs, bool release) {
     create({{"apiVersion", esi_version},
             {"kind", "Scheduling"},
             {"metadata", metadata(name, "default")},
             {"spec",
              {{"testbed", {{"namespace", "default"}, {"name", testbed}}},
-              {"queueBased", std::move(list)},
+              {member, std::move(jobs)},
               {"releaseOnCompletion", release}}}});
+}
+
+void cast::queue(const std::string& name, const std::string& testbed,
+                 const std::vector<job_name>& entries, bool release) {
+    json list = json::array();
+    for (const auto& one : entries) list.push_back(one.reference());
+    scheduling(name, testbed, "queueBased", std::move(list), release);
 }
 
 void cast::pool(const std::string& name, const std::string& testbed,
                 const std::vector<pooled>& jobs, bool release) {
     json list = json::array();
     for (const auto& one : jobs) list.push_back(one.entry());
-    create({{"apiVersion", esi_version},
-            {"kind", "Scheduling"},
-            {"metadata", metadata(name, "default")},
-            {"spec",
-             {{"testbed", {{"namespace", "default"}, {"name", testbed}}},
-              {"poolBased", {{"jobs", std::move(list)}}},
-              {"releaseOnCompletion", release}}}});
+    scheduling(name, testbed, "poolBased", {{"jobs", std::move(list)}}, release);
 }
 
 void cast::slots(const std::string& name, const std::string& testbed, std::string_view mode,
                  const std::vector<placing>& jobs, bool release) {
     json list = json::array();
     for (const auto& one : jobs) list.push_back(one.entry());
-    create({{"apiVersion", esi_version},
-            {"kind", "Scheduling"},
-            {"metadata", metadata(name, "default")},
-            {"spec",
-             {{"testbed", {{"namespace", "default"}, {"name", testbed}}},
-              {"slotBased", {{"mode", mode}, {"jobs", std::move(list)}}},
-              {"releaseOnCompletion", release}}}});
+    scheduling(name, testbed, "slotBased", {{"mode", mode}, {"jobs", std::move(list)}}, release);
+}
+
+std::optional<json::json_pointer> list_of_jobs(const json& spec) {
+    for (const char* way : {"/queueBased", "/slotBased/jobs", "/poolBased/jobs"}) {
+        json::json_pointer at(way);
+        if (spec.contains(at) && spec.at(at).is_array()) return at;
+    }
+    return std::nullopt;
 }
 
 json cast::when(const std::string& kind, const std::string& name, json states) {

@@ -2,6 +2,7 @@
 // into the workload of a plan one by one. All objects are such as a user would write.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ struct pooled {
     json entry() const { return {{"name", job.reference()}, {"slots", slots}}; }
 };
 
+/// Where below its spec a Scheduling has the jobs of its plan; nothing if it has none.
+std::optional<json::json_pointer> list_of_jobs(const json& spec);
+
 /// A manifest; globalDefault is false.
 json priority_class(std::string_view name, int value, std::string_view policy = "Never");
 
@@ -85,6 +89,9 @@ public:
 
 private:
     void create(json object);
+    /// `member`: of the spec, which has the jobs.
+    void scheduling(const std::string& name, const std::string& testbed, const char* member,
+                    json jobs, bool release);
 
     plan& to_;
     milliseconds now_{0};

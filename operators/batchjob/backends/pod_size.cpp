@@ -133,4 +133,8 @@ std::optional<std::int64_t> mebibytes_in(std::string_view text, std::int64_t uni
     return bytes / mebi + (bytes % mebi != 0);
 }
 
+std::int64_t amount_of_mebibytes(std::int64_t mebibytes) {
+    return model::times(mebibytes, 1024 * 1024 * 1000);
+}
+
 }  // namespace esi::batchjob

@@ -31,4 +31,7 @@ model::resource_list room_for_main(const model::resource_list& slot, const json&
 /// none, or 0 or less.
 std::optional<std::int64_t> mebibytes_in(std::string_view text, std::int64_t unit);
 
+/// So many MiB as an amount of the resource memory.
+std::int64_t amount_of_mebibytes(std::int64_t mebibytes);
+
 }  // namespace esi::batchjob

@@ -25,11 +25,10 @@ std::string name_in(const ordered_json& reference) {
     return path.substr(path.rfind('/') + 1);
 }
 
-/// Exactly one of both members. Client generators read allOf beside properties, and not oneOf.
-ordered_json one_of(const char* a, const char* b, const char* c = nullptr) {
+/// Exactly one of the members. Client generators read allOf beside properties, and not oneOf.
+ordered_json one_of(std::initializer_list<const char*> members) {
     auto either = ordered_json::array();
-    for (const char* each : {a, b, c}) {
-        if (each == nullptr) continue;
+    for (const char* each : members) {
         either.push_back({{"required", ordered_json::array({each})}});
     }
     return {{"oneOf", std::move(either)}};
@@ -131,7 +130,7 @@ void add_scheduling(ordered_json& all) {
     // Request generators that do not understand oneOf begin with it.
     whole["examples"] = ordered_json::array({example});
     all["SchedulingSpecInput"]["allOf"] = ordered_json::array(
-        {one_of("queueBased", "slotBased", "poolBased"), one_of("testbed", "claim")});
+        {one_of({"queueBased", "slotBased", "poolBased"}), one_of({"testbed", "claim"})});
     add_grammar_of_metadata(all["ObjectMetaInput"]);
     add_grammar_of_claims(all["ClaimShapeInput"]);
 
@@ -181,7 +180,7 @@ void add_small_ones(ordered_json& all) {
     nodes["nodes"]["maxItems"] = model::most_layout_nodes;
     nodes["nodes"]["items"]["minLength"] = 1;
     nodes["nodes"]["items"]["maxLength"] = 253;
-    wanted["allOf"] = ordered_json::array({one_of("count", "nodes")});
+    wanted["allOf"] = ordered_json::array({one_of({"count", "nodes"})});
     auto& policy = all["SuspendRequest"]["properties"]["policy"];
     const std::string keep(model::scheduling_suspend_policy::keep);
     policy["enum"] = {keep, std::string(model::scheduling_suspend_policy::release)};

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "gangs/kinds.h"
 #include "kubectl-esi/commands/gates.h"
 #include "kubectl-esi/read/world.h"
 #include "model/names.h"
@@ -20,39 +19,17 @@ using nlohmann::json;
 
 constexpr int most_events = 500;
 
-/// How pods of a project name their group, in the order in which they count. The kinds are those
-/// that esi-testbed watches (operators/gangs/kinds.cpp, which is no part of this program).
-struct project {
-    std::string_view key;
-    bool is_label;
-    std::array<kube::resource_type, 2> kinds;
-};
-constexpr kube::resource_type no_kind{};
-constexpr std::array projects{
-    project{names::tenstack_group,
-            true,
-            {kube::resource_type{"batch.scheduler.tencent.com", "v1", "podgroups", "PodGroup"},
-             no_kind}},
-    project{
-        names::pod_group,
-        true,
-        {kube::resource_type{"scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup"}, no_kind}},
-    project{
-        names::group_name,
-        false,
-        {kube::resource_type{"scheduling.incubator.k8s.io", "v1alpha1", "podgroups", "PodGroup"},
-         kube::resource_type{"scheduling.sigs.dev", "v1alpha2", "podgroups", "PodGroup"}}}};
-
-std::string_view group_on(const model::pod& pod, const project& by) {
-    return by.is_label ? pod.metadata.label(by.key) : pod.metadata.annotation(by.key);
-}
-
-bool is_object_name(std::string_view text) {
-    constexpr std::size_t longest = 253;
-    const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-    return !text.empty() && text.size() <= longest && is_plain(text.front()) &&
-           is_plain(text.back()) &&
-           std::ranges::all_of(text, [&](char c) { return is_plain(c) || c == '-' || c == '.'; });
+/// The label that members of such groups carry; empty: they are known by an annotation.
+std::string_view label_of(gangs::way by) {
+    switch (by) {
+        case gangs::way::tenstack:
+            return names::tenstack_group;
+        case gangs::way::coscheduling:
+            return names::pod_group;
+        case gangs::way::kube_batch:
+            break;
+    }
+    return {};
 }
 
 std::optional<std::int64_t> number_at(const json& of, const char* path) {
@@ -67,18 +44,20 @@ std::string text_at(const json& of, const char* path) {
                                                                    : std::string();
 }
 
-asio::awaitable<result<void>> read_group(session& in, const std::string& ns, const project& by,
+asio::awaitable<result<void>> read_group(session& in, const gangs::gang_key& key,
                                          named_group& into) {
-    for (const auto& kind : by.kinds) {
-        if (kind.plural.empty()) continue;
-        const auto text = co_await in.api.get(kind, ns, into.name);
+    into.name = key.name;
+    for (const auto& kind : gangs::group_kinds()) {
+        if (kind.by != key.by) continue;
+        if (into.resource.empty()) into.resource = kind.definition;
+        const auto text = co_await in.api.get(kind.type, key.namespace_, key.name);
         if (!text && text.error().code == errc::forbidden) into.hidden = true;
         if (!text && text.error().code != errc::forbidden && text.error().code != errc::not_found) {
             co_return std::unexpected(text.error());
         }
         if (!text || into.exists) continue;
         const auto object = json::parse(*text, nullptr, false);
-        into.resource = fmt::format("{}.{}", kind.plural, kind.group);
+        into.resource = kind.definition;
         into.exists = true;
         into.minimum = number_at(object, "/spec/minMember");
         into.suspended =
@@ -92,24 +71,23 @@ asio::awaitable<result<void>> read_group(session& in, const std::string& ns, con
 /// Without a PodGroup the members of kube-batch say how many they are.
 void read_annotations(const gate_facts& from, named_group& into) {
     for (const auto& pod : from.members) {
-        const auto text = pod->metadata.annotation(names::group_min_member);
-        std::int64_t own = 0;
-        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), own);
-        const bool whole = fault == std::errc() && end == text.data() + text.size();
-        if (whole && !pod->terminal()) into.minimum = std::max(own, into.minimum.value_or(own));
+        const auto own = gangs::minimum_on(*pod);
+        if (own && !pod->terminal()) into.minimum = std::max(*own, into.minimum.value_or(*own));
         if (pod->metadata.annotation(names::suspend) == "true") into.suspended = true;
     }
 }
 
-asio::awaitable<result<void>> read_members(session& in, const std::string& ns, const project& by,
-                                           const std::string& group, gate_facts& into) {
+asio::awaitable<result<void>> read_members(session& in, const gangs::gang_key& key,
+                                           gate_facts& into) {
     kube::list_options marked;
-    if (by.is_label) marked.label_selector = fmt::format("{}={}", by.key, group);
-    auto list =
-        co_await kube::paged_list<model::pod>(in.api, types::pod, ns, marked, [](model::pod&) {});
+    if (const auto label = label_of(key.by); !label.empty()) {
+        marked.label_selector = fmt::format("{}={}", label, key.name);
+    }
+    auto list = co_await kube::paged_list<model::pod>(in.api, types::pod, key.namespace_, marked,
+                                                      [](model::pod&) {});
     if (!list) co_return std::unexpected(std::move(list).error());
     for (auto& each : *list) {
-        if (group_on(each, by) != group) continue;
+        if (gangs::group_of(each) != key) continue;
         into.members.push_back(std::make_shared<const model::pod>(std::move(each)));
     }
     co_return result<void>();
@@ -141,20 +119,16 @@ asio::awaitable<void> read_namespace(session& in, const std::string& ns, gate_fa
 }
 
 asio::awaitable<result<void>> read_gang(session& in, const model::pod& pod, gate_facts& into) {
-    const auto& ns = pod.metadata.namespace_;
-    const auto by = std::ranges::find_if(
-        projects, [&](const auto& each) { return is_object_name(group_on(pod, each)); });
-    if (by == projects.end()) co_return result<void>();
+    const auto key = gangs::group_of(pod);
+    if (!key) co_return result<void>();
     auto& group = into.group.emplace();
-    group.name = group_on(pod, *by);
-    group.resource = fmt::format("{}.{}", by->kinds.front().plural, by->kinds.front().group);
-    auto done = co_await read_group(in, ns, *by, group);
+    auto done = co_await read_group(in, *key, group);
     if (!done) co_return done;
-    done = co_await read_members(in, ns, *by, group.name, into);
+    done = co_await read_members(in, *key, into);
     if (!done && done.error().code != errc::forbidden) co_return done;
-    if (!by->is_label && !group.exists) read_annotations(into, group);
-    co_await read_namespace(in, ns, into);
-    co_await read_events(in, ns, "PodGroup", group.name, into);
+    if (label_of(key->by).empty() && !group.exists) read_annotations(into, group);
+    co_await read_namespace(in, key->namespace_, into);
+    co_await read_events(in, key->namespace_, "PodGroup", key->name, into);
     co_return result<void>();
 }
 

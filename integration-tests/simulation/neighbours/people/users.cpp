@@ -1,4 +1,5 @@
 #include "neighbours/people/state.h"
+#include "plan/cast.h"
 
 namespace esi::simulation {
 
@@ -41,15 +42,6 @@ json entries_edited(json list, const std::string& how, std::size_t nth, const js
         return nullptr;
     }
     return list;
-}
-
-/// Where below its spec a Scheduling has the jobs of its plan; nothing if it has none.
-std::optional<json::json_pointer> list_of_jobs(const json& spec) {
-    for (const char* way : {"/queueBased", "/slotBased/jobs", "/poolBased/jobs"}) {
-        json::json_pointer at(way);
-        if (spec.contains(at) && spec.at(at).is_array()) return at;
-    }
-    return std::nullopt;
 }
 
 }  // namespace

@@ -175,8 +175,7 @@ model::amounts least_size(const model::raw_json& text, pod_role of, bool by_slot
             const auto given = from->configuration.find(memory_key(which));
             if (given == from->configuration.end()) continue;
             if (const auto mib = mebibytes_in(given->second, 1)) {
-                const auto bytes = model::quantity::parse(fmt::format("{}Mi", *mib));
-                if (bytes) model::raise(main, {{"memory", bytes->milli}});
+                model::raise(main, {{"memory", amount_of_mebibytes(*mib)}});
             }
         }
     }

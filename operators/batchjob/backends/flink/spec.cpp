@@ -114,6 +114,12 @@ void read_restart(reader& in, spec& out) {
     }
 }
 
+/// The value of a quantity; 0 if the text is none.
+std::int64_t milli_of(std::string_view text) {
+    const auto parsed = model::quantity::parse(text);
+    return parsed ? parsed->milli : 0;
+}
+
 /// Adds cpu and memory of a container's `resources`: its requests, else its limits, as Kubernetes
 /// takes them. `path`: of the resources, for messages.
 void read_requests(reader& in, const json& resources, std::string_view path, model::amounts& out) {
@@ -122,11 +128,10 @@ void read_requests(reader& in, const json& resources, std::string_view path, mod
             const auto* list = member(resources, from);
             const auto* value = list ? member(*list, name) : nullptr;
             if (!value) continue;
-            const auto parsed = model::quantity::parse(conf_text(*value));
-            if (!parsed || parsed->milli <= 0) {
+            out[name] = milli_of(conf_text(*value));
+            if (out[name] <= 0) {
                 return in.wrong(fmt::format("{}.{}.{}", path, from, name), "a quantity above 0");
             }
-            out[name] = parsed->milli;
             break;
         }
     }
@@ -135,20 +140,17 @@ void read_requests(reader& in, const json& resources, std::string_view path, mod
 /// The same of a FlinkDeployment's `resource`, whose memory is written as Flink does ("1600m").
 void read_resource(reader& in, const json& resource, model::amounts& out) {
     if (const auto* cpu = member(resource, "cpu")) {
-        const auto parsed = model::quantity::parse(conf_text(*cpu));
-        if (!parsed || parsed->milli <= 0) {
-            return in.wrong("taskManager.resource.cpu", "a number above 0");
-        }
-        out["cpu"] = parsed->milli;
+        out["cpu"] = milli_of(conf_text(*cpu));
+        if (out["cpu"] <= 0) return in.wrong("taskManager.resource.cpu", "a number above 0");
     }
     if (const auto* memory = member(resource, "memory")) {
-        const auto mib = mebibytes_in(conf_text(*memory), 1);
-        const auto parsed = mib ? model::quantity::parse(fmt::format("{}Mi", *mib))
-                                : model::quantity::parse(conf_text(*memory));
-        if (!parsed || parsed->milli <= 0) {
+        const auto text = conf_text(*memory);
+        const auto mib = mebibytes_in(text, 1);
+        const auto amount = mib ? amount_of_mebibytes(*mib) : milli_of(text);
+        if (amount <= 0) {
             return in.wrong("taskManager.resource.memory", "an amount of memory such as 1600m");
         }
-        out["memory"] = parsed->milli;
+        out["memory"] = amount;
     }
 }
 

@@ -58,7 +58,7 @@ model::amounts spark_backend::least_size(const model::raw_json& text, pod_role o
         const auto asked = read_asked(spec, role);
         if (!asked) return {};
         if (asked->cpu) main["cpu"] = asked->cpu->milli;
-        main["memory"] = model::times(asked->least_mib(), 1024 * 1024 * 1000);
+        main["memory"] = amount_of_mebibytes(asked->least_mib());
     }
     return requests_of(pod_of(spec, role), role.container, main, init_containers::all);
 }

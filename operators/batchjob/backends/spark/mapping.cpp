@@ -206,10 +206,10 @@ std::expected<role_size, spec_problem> size_of(const json& spec, const spark_rol
     if (!asked && !by_slot) return std::unexpected(asked.error());
     const bool probing = from == size_from::probe;
     const auto room = probing ? slot : room_for_main(slot, pod_of(spec, role), role.container);
-    auto split = split_slot(room, usual_overhead_share(spec), role.name);
-    if (!by_slot && !probing && room.contains("cpu") && room.contains("memory")) {
-        split = split_as_asked(*asked, room.find("memory")->second.milli / 1000, role);
-    }
+    const bool divides = !by_slot && !probing && room.contains("cpu") && room.contains("memory");
+    const auto split = divides
+                           ? split_as_asked(*asked, room.find("memory")->second.milli / 1000, role)
+                           : split_slot(room, usual_overhead_share(spec), role.name);
     if (!split) return std::unexpected(split.error());
     role_size out{room.find("cpu")->second, 1, *split};
     out.cores = std::max<std::int64_t>(1, out.cpu.milli / 1000);
@@ -287,28 +287,28 @@ std::expected<built, spec_problem> map(const build_request& request,
     if (!policy) return std::unexpected(malformed("restartPolicy", "an object"));
     if (!member(*policy, "type")) (*policy)["type"] = "Never";
 
-    const bool by_slot = request.by_slot;
-    const auto executor_size = size_of(spec, executor_role(), request.slot_size, by_slot, size);
-    if (!executor_size) return std::unexpected(executor_size.error());
-    take_keys(*executor, "executor", own_role_keys, by_slot, out.overridden);
-    take_conf(*conf, own_conf, out.overridden);
-    if (by_slot) {
-        take_keys(*executor, "executor", size_keys, by_slot, out.overridden);
-        take_conf(*conf, size_conf, out.overridden);
+    using keys = std::span<const std::string_view>;
+    const auto fill = [&](json& part, const spark_role& role, const model::resource_list& slot,
+                          keys own, keys of_size) -> std::optional<spec_problem> {
+        const auto wanted = size_of(spec, role, slot, request.by_slot, size);
+        if (!wanted) return wanted.error();
+        take_keys(part, role.name, own_role_keys, request.by_slot, out.overridden);
+        take_conf(*conf, own, out.overridden);
+        if (request.by_slot) {
+            take_keys(part, role.name, size_keys, request.by_slot, out.overridden);
+            take_conf(*conf, of_size, out.overridden);
+        }
+        raise_limits(spec, role, wanted->cpu, size, out.overridden);
+        fill_slot(part, *wanted, options);
+        return std::nullopt;
+    };
+    if (auto why = fill(*executor, executor_role(), request.slot_size, own_conf, size_conf)) {
+        return std::unexpected(std::move(*why));
     }
-    raise_limits(spec, executor_role(), executor_size->cpu, size, out.overridden);
     const auto& place = request.coordinator;
     if (place) {
-        const auto driver_size = size_of(spec, driver_role(), place->size, by_slot, size);
-        if (!driver_size) return std::unexpected(driver_size.error());
-        take_keys(*driver, "driver", own_role_keys, by_slot, out.overridden);
-        take_conf(*conf, own_driver_conf, out.overridden);
-        if (by_slot) {
-            take_keys(*driver, "driver", size_keys, by_slot, out.overridden);
-            take_conf(*conf, driver_size_conf, out.overridden);
-        }
-        raise_limits(spec, driver_role(), driver_size->cpu, size, out.overridden);
-        fill_slot(*driver, *driver_size, options);
+        auto why = fill(*driver, driver_role(), place->size, own_driver_conf, driver_size_conf);
+        if (why) return std::unexpected(std::move(*why));
     }
     for (auto at = conf->begin(); at != conf->end();) {
         const std::string& key = at.key();
@@ -318,7 +318,6 @@ std::expected<built, spec_problem> map(const build_request& request,
     }
 
     (*executor)["instances"] = slots;
-    fill_slot(*executor, *executor_size, options);
     (*conf)["spark.kubernetes.executor.scheduler.name"] = options.scheduler();
     if (place) (*conf)["spark.kubernetes.driver.scheduler.name"] = options.scheduler();
     (*conf)["spark.scheduler.minRegisteredResourcesRatio"] = "1.0";
